@@ -1,7 +1,7 @@
 // The bus: facts about what has happened, in the past tense, for logs, metrics and transports. docs/events.md lists them, and a test compares the two.
 import mittModule, { type Emitter } from 'mitt';
 import type { ErrorCode } from './errors.ts';
-import type { ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, StopReason, TransitionActor, Usage } from './types.ts';
+import type { ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, SkippedRuns, StopReason, TransitionActor, Usage } from './types.ts';
 
 /** A chat, a request for embeddings, or one in the provider's own protocol, whose bytes go through. */
 export type CallKind = 'chat' | 'embeddings' | 'forward';
@@ -251,6 +251,10 @@ export type CoreEvents = {
   'archive.removed': { readonly archiveName: ArchiveInfo['archiveName'] };
   /** A message is on disk and is waiting for its answer. */
   'message.queued': MessageFact & { readonly channel: ChatEntry['channel']; readonly traceparent?: string | undefined };
+  /** A schedule has sent its message `id` for the run at this time, ISO 8601. */
+  'schedule.fired': MessageFact & { readonly schedule: string; readonly at: string };
+  /** So many runs of a schedule were left out. */
+  'schedule.skipped': BlockFact & { readonly schedule: string; readonly reason: keyof SkippedRuns; readonly runs: number };
   /** An attempt at answering a message has begun. */
   'message.started': MessageFact & { readonly attempt: number; readonly provider: string; readonly model: string };
   /** A message has its outcome: one for each message, unless the message is retried. `code` is set if it failed. */

@@ -7,5 +7,6 @@ export { StepCounter } from './block/reply/reply-stream.ts';
 export { HeartbeatWheel } from './block/status/heartbeats.ts';
 export { DebuggedKeys } from './keys/debugged-keys.ts';
 export { GatewayAccounts } from './keys/gateway-accounts.ts';
+export { Schedules } from './schedule/schedules.ts';
 export { Primary } from './workers/primary.ts';
 export { Worker } from './workers/worker.ts';

@@ -243,7 +243,7 @@ export class WorkspaceSession {
     const { workspace, settings, bus, gateway, credentials, options } = this.#options;
     const now = (): number => store.now();
     const monotonic = options.now ?? (() => performance.now());
-    const { createWorkspaceBlocks, HaltSwitch, HeartbeatWheel, ModelCalls, StepCounter } = parts;
+    const { createWorkspaceBlocks, HaltSwitch, HeartbeatWheel, ModelCalls, Schedules, StepCounter } = parts;
     const halt = new HaltSwitch(settings, bus, now);
     const calls = new ModelCalls({
       gateway,
@@ -268,6 +268,7 @@ export class WorkspaceSession {
       },
       heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
+      schedules: new Schedules({ bus, now }),
       now,
       monotonic,
       random: options.random ?? Math.random,

@@ -84,7 +84,7 @@ const packageName = (specifier: string): string =>
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
-const CORE_PACKAGES = ['ajv', 'mitt', 'p-queue', 'xstate', 'chokidar', 'pino', '@pydantic/genai-prices', 'modern-tar', 'pg'];
+const CORE_PACKAGES = ['ajv', 'mitt', 'p-queue', 'xstate', 'chokidar', 'pino', '@pydantic/genai-prices', 'modern-tar', 'pg', 'croner'];
 const CORE_BUILTINS = [
   'node:buffer',
   'node:crypto',
@@ -397,6 +397,7 @@ t.test('only their own layer imports these packages', async (t) => {
   const homes: [name: RegExp, folders: string[]][] = [
     [/^@(aws|smithy)/, ['adapters/bedrock']],
     [/^pg$/, ['core/store/postgres']],
+    [/^croner$/, ['core/schedule/occurrences.ts']],
     [/^ws$/, ['transports', 'cli/client/socket.ts']],
     [/^(clipanion|typanion)$/, ['cli']],
     [/^node:(http|https|http2|tls)$/, ['transports', 'adapters', 'cli']],

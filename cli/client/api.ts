@@ -120,6 +120,18 @@ export class Api {
     return 'logs' in answer ? answer.logs : []; // without a file in the query it is always the list
   }
 
+  schedules(name: string) {
+    return this.#call('GET /api/blocks/:name/schedule', { name });
+  }
+
+  steerSchedule(name: string, id: string, action: 'pause' | 'resume') {
+    return this.#call(`POST /api/blocks/:name/schedule/:id/${action}`, { name, id });
+  }
+
+  runSchedule(name: string, id: string) {
+    return this.#call('POST /api/blocks/:name/schedule/:id/run', { name, id });
+  }
+
   addFact(name: string, text: string) {
     return this.#call('POST /api/blocks/:name/memory/facts', { name }, { body: { text } });
   }

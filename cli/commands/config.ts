@@ -2,6 +2,7 @@
 import { Command, Option } from 'clipanion';
 import type { Api } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
+import { repeatedOnce } from '../input/repeated-once.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { manyLines, toJson, writeLines } from '../terminal/output.ts';
 
@@ -87,16 +88,6 @@ async function assertKnown(patch: unknown, before: object): Promise<void> {
   const [fault] = unknownFields(patch).filter(({ field }) => !kept.has(field));
   if (fault === undefined) return;
   throw new CliError('usage', `There is no field ${fault.field}.${fault.meant === undefined ? '' : ` Did you mean ${fault.meant}?`}`);
-}
-
-/** Repeats a change once when the configuration changed between reading and writing. */
-async function repeatedOnce<T>(change: () => Promise<T>): Promise<T> {
-  try {
-    return await change();
-  } catch (error) {
-    if (error instanceof CliError && error.body?.code === 'REVISION_MISMATCH') return change();
-    throw error;
-  }
 }
 
 /** Prints `{success, changed, config, warnings}`. */

@@ -56,6 +56,9 @@ const BY_KIND: Readonly<Record<string, Find>> = {
   model: (names) => models(names),
   'connection/model': (names) => asked(names, fullNames),
   'provider/model': (names) => asked(names, fullNames),
+  schedule: (names) => (names.command === 'schedule add' ? [] : schedules(names)),
+  zone: () => Intl.supportedValuesOf('timeZone'),
+  'none|one|all': () => ['none', 'one', 'all'],
   level: () => LEVELS,
   effort: () => EFFORTS,
   grouping: ({ values }) => [values.has('--gateway') ? 'key' : 'block', 'connection', 'credential', 'model', 'day'],
@@ -92,6 +95,12 @@ function isInDatabase({ env }: Names): boolean {
 
 function blocks(names: Names): readonly string[] | Promise<readonly string[]> {
   return isInDatabase(names) ? ofServer(names, async (api) => (await api.list()).blocks.map(({ name }) => name)) : foldersIn('blocks', names);
+}
+
+/** Of the block that the line names. */
+function schedules(names: Names): Promise<readonly string[]> {
+  const [block = ''] = names.given;
+  return ofServer(names, async (api) => (await api.schedules(block)).schedules.map(({ id }) => id));
 }
 
 function keys(names: Names): Promise<readonly string[]> {

@@ -17,6 +17,15 @@ export const COMMAND_MODULES = {
   monitor: () => import('../commands/monitor.ts').then((m) => [m.StartCommand, m.StopCommand, m.RestartCommand, m.ResetCommand]),
   config: () => import('../commands/config.ts').then((m) => [m.ConfigGetCommand, m.ConfigSetCommand, m.ConfigEditCommand]),
   memory: () => import('../commands/memory.ts').then((m) => [m.MemoryCommand]),
+  schedule: () =>
+    import('../commands/schedule.ts').then((m) => [
+      m.ScheduleListCommand,
+      m.ScheduleAddCommand,
+      m.ScheduleRemoveCommand,
+      m.SchedulePauseCommand,
+      m.ScheduleResumeCommand,
+      m.ScheduleRunCommand,
+    ]),
   costs: () => import('../commands/costs.ts').then((m) => [m.CostsCommand]),
   logs: () => import('../commands/logs.ts').then((m) => [m.LogsCommand]),
   send: () => import('../commands/send.ts').then((m) => [m.SendCommand, m.QueueCommand]),

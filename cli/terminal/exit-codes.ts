@@ -48,6 +48,7 @@ const BY_ERROR_CODE: Partial<Record<ErrorCode, ExitKind>> = {
   MESSAGE_NOT_FOUND: 'usage',
   MODEL_NOT_FOUND: 'usage',
   KEY_NOT_FOUND: 'usage',
+  SCHEDULE_NOT_FOUND: 'usage',
   KEY_FORBIDDEN: 'usage',
   PRICE_UNKNOWN: 'usage',
   KEY_CAP_REACHED: 'usage',

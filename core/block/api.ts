@@ -30,6 +30,8 @@ import type {
   MessageVersions,
   PostMessage,
   RestoreArchive,
+  ScheduleList,
+  ScheduleView,
   SearchQuery,
   SearchResult,
   SetHalt,
@@ -196,6 +198,14 @@ export interface Blocks {
   logs(name: string): Promise<readonly LogFile[]>;
   /** The last whole lines before a place in a log file, 64 KiB of them by default and 1 MiB at most. Rejects with INVALID_REQUEST naming the field. */
   logPart(name: string, file: string, range?: LogRange): Promise<LogPart>;
+  /** The schedules of a block as they stand. Rejects with BLOCK_DAMAGED if schedule.json can't be used. */
+  schedules(name: string): Promise<ScheduleList>;
+  /** Sends the message of a schedule now, as an extra run. Rejects with SCHEDULE_NOT_FOUND, and with QUEUE_FULL. */
+  runSchedule(name: string, schedule: string): Promise<ChatReceipt>;
+  /** Lets a schedule rest until it is resumed. Rejects with SCHEDULE_NOT_FOUND. */
+  pauseSchedule(name: string, schedule: string): Promise<ScheduleView>;
+  /** Lets a schedule that was paused, or has paused itself, run again from now on. Rejects with SCHEDULE_NOT_FOUND. */
+  resumeSchedule(name: string, schedule: string): Promise<ScheduleView>;
   /** Adds a fact to the memory of the block. */
   addFact(name: string, body: AddFact): Promise<Fact>;
   /** Changes the text of a fact, or whether it is pinned. Rejects with MESSAGE_NOT_FOUND for an unknown id. */

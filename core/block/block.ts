@@ -36,7 +36,6 @@ const LOG_CHANNEL = 'monitor';
 const GONE_AFTER_MS = 100;
 /** The monitor runs, and does nothing. */
 const WAITS: ReadonlySet<BlockState> = new Set(['backoff', 'paused', 'failed']);
-const FOREVER = { timeout: Number.POSITIVE_INFINITY };
 
 /** Blocks by actor system: all blocks share one machine, and its work finds its block here. */
 const owners = new WeakMap<ActorSystem, Block>();
@@ -262,7 +261,7 @@ export class Block implements BlockContext {
 
   /** Resolves when a move to the archive under way has succeeded or failed. */
   async moved(): Promise<void> {
-    await waitFor(this.#actor, (snapshot) => !snapshot.matches({ life: 'archiving' }), FOREVER);
+    await waitFor(this.#actor, (snapshot) => !snapshot.matches({ life: 'archiving' }), { timeout: Number.POSITIVE_INFINITY });
   }
 
   /** Sends an event to the actor, which ignores events that don't apply. */
@@ -384,9 +383,11 @@ export class Block implements BlockContext {
     }
   }
 
-  #take({ logs, pulse }: BlockConfig): void {
-    this.#logLimits = logs;
-    if (this.isRunning) this.#pulseWriter.beatEvery(pulse.intervalSeconds * 1000);
+  #take(config: BlockConfig): void {
+    this.#logLimits = config.logs;
+    if (!this.isRunning) return;
+    this.#pulseWriter.beatEvery(config.pulse.intervalSeconds * 1000);
+    this.world.schedules.see(this, config);
   }
 
   /** told-in-order. The actor gets no event: a monitor finds the damage at its next read. */

@@ -25,6 +25,7 @@ import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
 import { memoryOperations } from './operations-memory.ts';
 import { monitorOperations } from './operations-monitor.ts';
+import { scheduleOperations, scheduleWork } from './operations-schedule.ts';
 import { searchOperation } from './operations-search.ts';
 import { Ownership } from './ownership.ts';
 import { monitorActors } from './reply/actors.ts';
@@ -93,6 +94,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     return made;
   };
   const monitors = monitorOperations(context);
+  world.schedules.provide(scheduleWork(context));
 
   /** Reads a block for the list. A block that is not open is closed again, and reading it doesn't make its entry out of date. */
   const read = async (name: string): Promise<BlockContents> => {
@@ -115,6 +117,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     ...answerOperation(context),
     ...searchOperation(context),
     ...memoryOperations(context),
+    ...scheduleOperations(context),
     start: monitors.start,
     stop: monitors.stop,
     restart: monitors.restart,

@@ -57,6 +57,7 @@ export function lifecycleOf({ world, blocks, owners, gate }: OperationsContext, 
       clearInterval(watchdog);
       world.bus.off('credentials.changed', onCredentials);
       world.bus.off('workspace.halted', onHalt);
+      await world.schedules.close();
       await owners.close();
       await withGrace((hurry) => blocks.close(hurry));
       await gate.emptied();

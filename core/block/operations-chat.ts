@@ -30,7 +30,7 @@ export function chatOperations(
     post: (name, body, channel, traceparent) => change(name, (block) => post(block, { body, channel, traceparent }, autoStart)),
     ask: async (name, question) => {
       const { ask } = await import('./ask.ts');
-      return change(name, (block) => ask(block, question, { queue, autoStart }));
+      return change(name, (block) => ask(block, question, { queue: queueMessage, autoStart }));
     },
     whyBlocked: async (name) => (await import('./ask.ts')).whyBlocked(await blocks.find(name)),
     askAgain: (name, messageId, body, channel, traceparent) =>
@@ -49,7 +49,7 @@ async function post(block: Block, { body, channel, traceparent }: Posted, autoSt
   checkPost(body);
   const { message, clientId } = body;
   if (message.trim() === '') throw invalidRequest('message', 'must not be blank');
-  return queue(block, { content: message, channel, clientId }, autoStart, traceparent);
+  return queueMessage(block, { content: message, channel, clientId }, autoStart, traceparent);
 }
 
 interface Posted {
@@ -73,7 +73,7 @@ async function askAgain(
   const { message, clientId } = body;
   if (message?.trim() === '') throw invalidRequest('message', 'must not be blank');
   const asks = askedModel(world.gateway, body, await block.files.config.read());
-  return queue(block, { content: message, channel, clientId, again: { id: messageId, asks } }, autoStart, traceparent);
+  return queueMessage(block, { content: message, channel, clientId, again: { id: messageId, asks } }, autoStart, traceparent);
 }
 
 /** Throws INVALID_REQUEST, or what the provider still needs. */
@@ -112,7 +112,8 @@ async function versions(block: Block, id: string): Promise<MessageVersions> {
   return { versions: all };
 }
 
-const queue: QueueMessage = async (block, message, autoStart, traceparent) => {
+/** Queues a message, which is on disk when it resolves. */
+export const queueMessage: QueueMessage = async (block, message, autoStart, traceparent) => {
   const { name } = block;
   const {
     queue: { cap },

@@ -14,7 +14,7 @@ import type { Block } from './block.ts';
 import { completeConfig } from './documents/document-codecs.ts';
 import type { OperationsContext } from './operations.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
-import { applyPatch, type BaseURLCheck } from './status/config-rules.ts';
+import { applyPatch, type BaseURLCheck, type ScheduleCheck } from './status/config-rules.ts';
 import { configWarnings } from './status/config-warnings.ts';
 
 const checkCreate: Validator<CreateBlock> = compile(CreateBlock);
@@ -35,7 +35,8 @@ async function create({ world, blocks }: OperationsContext, body: unknown): Retu
   const { name } = body;
   assertNewName(name);
   const fresh = completeConfig({}, name, new Date(world.now()).toISOString());
-  const config = body.config === undefined ? fresh : { ...patched(world, fresh, body.config, 'config.'), rev: 1 };
+  const config =
+    body.config === undefined ? fresh : { ...patched(world, fresh, body.config, { place: 'config.', check: await scheduleCheck(body.config) }), rev: 1 };
   await blocks.settled(name);
   await blocks.dismiss(name);
   const unconfirmed = await world.store.blocks.create({ ...config, enabled: false });
@@ -46,6 +47,7 @@ async function create({ world, blocks }: OperationsContext, body: unknown): Retu
 }
 
 async function update(block: Block, patch: unknown, ifMatch: number | undefined): ReturnType<Blocks['updateConfig']> {
+  const check = await scheduleCheck(patch);
   const config = await block.files.config.update((before) => {
     if (ifMatch !== undefined && ifMatch !== before.rev) {
       throw new BlockhouseError(
@@ -53,7 +55,7 @@ async function update(block: Block, patch: unknown, ifMatch: number | undefined)
         `The configuration is now at revision ${before.rev}, not ${ifMatch}. Read it again and repeat the change.`,
       );
     }
-    const value = patched(block.world, before, patch, '');
+    const value = patched(block.world, before, patch, { place: '', check });
     return { value, result: value };
   });
   return { config, warnings: [...configWarnings(patch), ...enabledWarnings(block.name, await block.standing(), patch)] };
@@ -69,12 +71,23 @@ function enabledWarnings(name: string, { isRunning }: Pick<Standing, 'isRunning'
   return [{ field: 'enabled', message }];
 }
 
+/** Loaded with the first schedule. */
+async function scheduleCheck(patch: unknown): Promise<ScheduleCheck | undefined> {
+  const schedules = isObject(patch) ? patch['schedule'] : undefined;
+  return Array.isArray(schedules) && schedules.length > 0 ? (await import('../schedule/parts.ts')).assertSchedules : undefined;
+}
+
 /** `place` is the path of the patch in the body. */
-function patched({ gateway, now }: WorkspaceContext, config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
+function patched(
+  { gateway, now }: WorkspaceContext,
+  config: BlockConfig,
+  patch: unknown,
+  { place, check }: { readonly place: '' | 'config.'; readonly check: ScheduleCheck | undefined },
+): BlockConfig {
   const canonical = (name: string, field: string): string => {
     if (name === BLOCK_PROVIDER) throw invalidRequest(`${place}${field}`, "can't be another block: a block asks models of providers");
     return gateway.readiness(name, undefined, `${place}${field}`).id;
   };
   const checkBaseURL: BaseURLCheck = (provider, baseURL, field) => gateway.checkBaseURL(provider, baseURL, field);
-  return applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(now()).toISOString(), place });
+  return applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(now()).toISOString(), place, checkSchedules: check });
 }

@@ -83,12 +83,12 @@ export class Tenure {
   }
 
   async #giveBack(when: 'nothing' | 'idle'): Promise<void> {
-    const { written, doing, leave, giveBack } = this.#options;
+    const { ref, world, written, doing, leave, giveBack } = this.#options;
     await written();
     if (doing() !== when) return;
     const claim = this.end();
     if (claim === undefined) return;
     if (when === 'idle') leave(); // its last pulse stays
-    giveBack(claim, { state: when === 'idle' ? 'idle' : 'stopped', dueAt: null });
+    giveBack(claim, { state: when === 'idle' ? 'idle' : 'stopped', dueAt: when === 'idle' ? world.schedules.dueAt(ref.name) : null });
   }
 }

@@ -3,6 +3,7 @@
 import type * as types from '../types.ts';
 import { AdapterId, ChatConfig, DEFAULT_MAX_TOKENS, ModelId, Reasoning } from './chat.ts';
 import { boolean, money as cap, count, orNull, time, withDefault, withoutDefaults } from './fields.ts';
+import { Schedule } from './schedule.ts';
 
 /** Lower case only, because some file systems ignore case and would give two names the same folder. */
 export const BLOCK_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';
@@ -116,6 +117,7 @@ const SETTABLE = {
       maxFiles: withDefault(50, { type: 'integer', minimum: 1, maximum: 1000, description: 'Number of log files to keep' }),
     },
   },
+  schedule: { type: 'array', maxItems: 20, default: [], items: Schedule, description: 'Messages that are sent at certain times' },
   autoStart: withDefault(false, { type: 'boolean', description: 'True if a new message starts a stopped monitor' }),
   enabled: { type: 'boolean', description: 'True if the monitor is to start with the server. `start` sets it and `stop` clears it', default: false },
 } as const;

@@ -7,9 +7,11 @@ import { boolean, count, listOf, money, number, object, oneOf, orNull, string, t
 export const USER_STATUSES = ['queued', 'processing', 'done', 'failed', 'cancelled', 'expired'] as const;
 /** The statuses of an answer. interrupted: only the text until a stop was kept. */
 export const ANSWER_STATUSES = ['done', 'interrupted', 'failed'] as const;
-/** Where a message came from. */
+/** What a client may say of where its message comes from. */
 export const CHANNELS = ['web', 'cli', 'api'] as const;
 export type Channel = types.Channel;
+/** Where a message came from: a client, a schedule of the block, or another program at one of its hooks. */
+export const ORIGINS = [...CHANNELS, 'schedule', 'hook'] as const;
 
 /** Why a message failed or waits for another attempt. */
 export const EntryError = object({ code: string, message: string, retryable: boolean });
@@ -39,13 +41,14 @@ export const ChatEntry = {
     timestamp: time,
     processed: { type: 'boolean', description: 'False while a user message is waiting or being answered' },
     status: oneOf([...USER_STATUSES, 'interrupted']),
-    channel: oneOf(CHANNELS),
+    channel: oneOf(ORIGINS),
     replyTo: { type: 'string', description: 'On an answer: id of the message that it answers' },
     replaces: {
       type: 'string',
       description: 'On a message that was asked again: id of the message whose place it takes. Once it is answered, models see it and no longer the other one',
     },
     asks: { ...AskedModel, description: "On a message: the model that is asked in place of the block's" },
+    window: { ...count, description: 'On a message: how many earlier exchanges the model sees with it; left out: all that fit' },
     clientId: { type: 'string', description: "The sender's own id. Sending the same id again does not create a second message" },
     chain: { ...listOf(ChainLink), description: 'On a message from a program that asks the block as a model: how it came, and with which key' },
     attempts: count,

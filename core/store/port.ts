@@ -7,8 +7,8 @@ import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { BlockPulse, QueueCounts } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
-import type { AskedModel, Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
-import type { DebuggedBodies, Finding } from '../types.ts';
+import type { AskedModel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
+import type { DebuggedBodies, Finding, ScheduleState } from '../types.ts';
 import type { Claim } from './claim.ts';
 
 export type * from './claim.ts';
@@ -168,7 +168,9 @@ export interface MessageToAppend {
   readonly content: string | undefined;
   /** The last message, or its answer, that is asked again by this one, and the model to ask. */
   readonly again?: { readonly id: string; readonly asks: AskedModel | undefined } | undefined;
-  readonly channel: Channel;
+  readonly channel: ChatEntry['channel'];
+  /** How many earlier exchanges the model sees; undefined for all that fit. */
+  readonly window?: number | undefined;
   /** The same `clientId` is the same message. */
   readonly clientId: string | undefined;
   /** How it came, where that is kept. */
@@ -311,6 +313,9 @@ export interface Document<T> {
   /** Replaces the content, damaged or not; `make` gets undefined for damaged content, which has been kept by then. */
   replace(make: (old: T | undefined) => T): Promise<void>;
 }
+
+/** What is remembered of the schedules of a block, by their ids. */
+export type ScheduleStates = Readonly<Record<string, ScheduleState>>;
 
 /** What a block works with. */
 export type BlockDocuments = { readonly [F in Exclude<keyof BlockContents, 'chat'>]: Document<BlockContents[F]> } & { readonly conversation: Conversation };

@@ -12,10 +12,12 @@ import type {
   BlockFacts,
   BlockRef,
   Claim,
+  Document,
   GatewayBook,
   LedgerStore,
   LogRange,
   Membership,
+  ScheduleStates,
   SettingStore,
   Standing,
   Stored,
@@ -81,6 +83,8 @@ export interface StoredBlock {
   /** How it stands for all servers; undefined where only this process knows, which then has the truth. Rejects with BLOCK_NOT_FOUND. */
   standing(): Promise<Standing | undefined>;
   readonly documents: BlockDocuments;
+  /** Empty where nothing was stored yet, which makes no document. */
+  readonly schedules: Document<ScheduleStates>;
   readonly log: LogStore;
   /** True when nothing is being read or written. */
   readonly isQuiet: boolean;

@@ -107,6 +107,8 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'block.renamed': { block: true, from: true },
   'archive.removed': { archiveName: true },
   'message.queued': { block: true, id: true, channel: true, traceparent: true },
+  'schedule.fired': { block: true, schedule: true, at: true, id: true },
+  'schedule.skipped': { block: true, schedule: true, reason: true, runs: true },
   'message.started': { block: true, id: true, attempt: true, provider: true, model: true },
   'message.finished': { block: true, id: true, status: true, answerId: true, code: true, usage: true, costUsd: true, latencyMs: true },
   'call.billed': { call: true, block: true, provider: true, model: true, purpose: true, usage: true, costUsd: true },

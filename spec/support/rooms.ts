@@ -43,10 +43,11 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'gateway', holds: ['core/gateway/', 'core/ports.ts'], imports: ['ground', 'base', 'schemas', 'bus', 'auth'] },
   { name: 'status', holds: ['core/block/status/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'documents', 'gateway'] },
   { name: 'actor', holds: ['core/block/actor/'], imports: ['ground', 'schemas', 'store port', 'gateway', 'status'] },
+  { name: 'schedule', holds: ['core/schedule/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port'] },
   {
     name: 'reply',
     holds: ['core/block/reply/'],
-    imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'costs', 'gateway', 'status', 'actor'],
+    imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'costs', 'gateway', 'status', 'actor', 'schedule'],
   },
   { name: 'routing', holds: ['core/routing/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'gateway'] },
   {
@@ -67,6 +68,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'gateway',
       'status',
       'actor',
+      'schedule',
       'reply',
       'routing',
     ],
@@ -89,6 +91,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'auth',
       'gateway',
       'status',
+      'schedule',
       'reply',
       'routing',
       'block',

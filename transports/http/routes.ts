@@ -8,6 +8,7 @@ import { CREDENTIAL_ROUTES } from './routes/credentials.ts';
 import { GATEWAY_ROUTES } from './routes/gateway.ts';
 import { GATEWAY_LIVE_ROUTES } from './routes/gateway-live.ts';
 import { PRICE_ROUTES } from './routes/prices.ts';
+import { SCHEDULE_ROUTES } from './routes/schedules.ts';
 import { SERVER_ROUTES } from './routes/server.ts';
 import { SESSION_ROUTES } from './routes/session.ts';
 import { WORKSPACE_ROUTES } from './routes/workspace.ts';
@@ -24,6 +25,7 @@ const TABLE = {
   ...GATEWAY_LIVE_ROUTES,
   ...BLOCK_ROUTES,
   ...CHAT_ROUTES,
+  ...SCHEDULE_ROUTES,
   ...WORKSPACE_ROUTES,
   ...CLIENT_ROUTES,
   ...COMPATIBLE_ROUTES,

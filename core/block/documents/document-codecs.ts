@@ -6,6 +6,7 @@ import { type BlockCosts, CostsFile } from '../../schemas/block-costs.ts';
 import { type BlockMemory, MemoryFile } from '../../schemas/block-memory.ts';
 import { type BlockPulse, PulseFile } from '../../schemas/block-pulse.ts';
 import { defaultsOf } from '../../schemas/fields.ts';
+import { ScheduleFile, type ScheduleState } from '../../schemas/schedule.ts';
 import { IS_SECRET, secretField } from '../../schemas/secret-fields.ts';
 import { compile, faultOf } from '../../schemas/validate.ts';
 
@@ -13,6 +14,7 @@ const checkConfig = compile(BlockConfigFile);
 const checkMemory = compile(MemoryFile);
 const checkCosts = compile(CostsFile);
 const checkPulse = compile(PulseFile);
+const checkSchedules = compile(ScheduleFile);
 
 /** Content that must not be copied anywhere, because it may hold a key. */
 export class UncopiedDamage extends Error {}
@@ -102,6 +104,15 @@ export function freshPulse(): BlockPulse {
 /** Checks and completes pulse.json. Throws an Error that names the invalid field. */
 export function parsePulse(value: unknown): BlockPulse {
   return { ...freshPulse(), ...(checked(checkPulse, value) as unknown as BlockPulse) };
+}
+
+/** Checks schedule.json. Throws an Error that names the invalid field. */
+export function parseSchedules(value: unknown): Readonly<Record<string, ScheduleState>> {
+  const states = checked(checkSchedules, value) as unknown as Readonly<Record<string, ScheduleState>>;
+  for (const [id, { last }] of Object.entries(states)) {
+    if (Number.isNaN(Date.parse(last))) throw new Error(`${id}.last must be a time, such as 2026-11-20T08:00:00.000Z`);
+  }
+  return states;
 }
 
 /** The text of a file, indented because people edit these files by hand. */

@@ -5,6 +5,7 @@ import type { CurrentTask } from '../../schemas/block-pulse.ts';
 import type { HaltState } from '../../schemas/workspace-api.ts';
 import type { BlockDocuments, Claim, Membership } from '../../store/port.ts';
 import type { LogStore, Store } from '../../store/store.ts';
+import type { Schedules } from '../../schedule/schedules.ts';
 import type { HeartbeatWheel } from '../status/heartbeats.ts';
 import type { RetryWait } from '../status/retry-wait.ts';
 import type { ModelCalls } from './call-model.ts';
@@ -24,6 +25,7 @@ export interface WorkspaceContext {
   rejoin(): Promise<void>;
   readonly heartbeats: HeartbeatWheel;
   readonly steps: StepCounter;
+  readonly schedules: Schedules;
   /** Epoch milliseconds. */
   now(): number;
   /** Monotonic milliseconds. */

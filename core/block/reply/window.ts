@@ -37,7 +37,8 @@ export function buildWindow(input: Remembered & { readonly messageId: string }):
   const system = systemText(config, memory);
   const exchanges = exchangesFrom(memory.window.firstKeptId, history, messageId).filter(({ question }) => question.id !== messageId);
   const fixed = tokensOf(system) + tokensOf(message.content);
-  const { shown, tokens } = newestWithin(promptRoom(config) - fixed, exchanges);
+  const wanted = message.window === undefined ? exchanges : exchanges.slice(exchanges.length - Math.min(message.window, exchanges.length));
+  const { shown, tokens } = newestWithin(promptRoom(config) - fixed, wanted);
   const entries = [...shown.flatMap(entriesOf), message];
   return {
     messages: [...(system === '' ? [] : [{ role: 'system', content: textParts(system) } as const]), ...entries.map(toMessage)],

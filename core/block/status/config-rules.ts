@@ -21,6 +21,9 @@ export type CanonicalProvider = (name: string, field: string) => string;
 /** Throws INVALID_REQUEST, which names the field, for a base URL that can't be used with the provider. */
 export type BaseURLCheck = (provider: string, baseURL: string, field: string) => void;
 
+/** Throws INVALID_REQUEST, which names the field, for schedules that never run, or that are no schedules. */
+export type ScheduleCheck = (before: BlockConfig, after: BlockConfig, place: string, now: number) => void;
+
 /** The configuration with the change applied. Throws INVALID_REQUEST, which names the field. */
 export function applyPatch(
   config: BlockConfig,
@@ -30,12 +33,15 @@ export function applyPatch(
     checkBaseURL,
     at,
     place = '',
+    checkSchedules,
   }: {
     readonly canonical: CanonicalProvider;
     readonly checkBaseURL: BaseURLCheck;
     readonly at: string;
     /** Before each field that is named. */
     readonly place?: string;
+    /** Needed where the change has schedules. */
+    readonly checkSchedules?: ScheduleCheck | undefined;
   },
 ): BlockConfig {
   const checked = checkedPatch(patch, config.name, place);
@@ -43,7 +49,9 @@ export function applyPatch(
   const { adapter } = checked as BlockConfigPatch;
   if (adapter?.baseURL !== undefined) checkBaseURL(adapter.provider, adapter.baseURL, `${place}adapter.baseURL`);
   assertConfigSize(merged);
-  return { ...completeConfig(merged, config.name, at), createdAt: config.createdAt, updatedAt: at, rev: config.rev + 1 };
+  const complete = completeConfig(merged, config.name, at);
+  checkSchedules?.(config, complete, place, Date.parse(at));
+  return { ...complete, createdAt: config.createdAt, updatedAt: at, rev: config.rev + 1 };
 }
 
 function checkedPatch(patch: unknown, name: string, place: string): Record<string, unknown> {

@@ -14,6 +14,8 @@ export const BLOCK_FILE_LIMITS = {
   'memory.json': { bytes: 32 * MIB },
   'costs.json': { bytes: 16 * MIB },
   'pulse.json': { bytes: 4 * MIB },
+  // Only of blocks that have, or had, a schedule.
+  'schedule.json': { bytes: 1 * MIB },
   // Holds ten thousand waiting messages, the largest `queue.cap`, beside the active window. Such a file is parsed in some 50 ms.
   'chat.json': { bytes: 64 * MIB, values: 200_000 },
 } as const satisfies Record<string, FileLimits>;

@@ -2,12 +2,21 @@
 import { isObject } from '../../base/json.ts';
 import { formatChat, parseChat } from '../../block/conversation/chat-file.ts';
 import { noCosts } from '../../block/costs/costs.ts';
-import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from '../../block/documents/document-codecs.ts';
+import {
+  formatFile,
+  freshMemory,
+  freshPulse,
+  parseConfig,
+  parseCosts,
+  parseMemory,
+  parsePulse,
+  parseSchedules,
+} from '../../block/documents/document-codecs.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockCosts } from '../../schemas/block-costs.ts';
 import type { BlockMemory } from '../../schemas/block-memory.ts';
 import type { BlockPulse } from '../../schemas/block-pulse.ts';
-import type { Entries } from '../port.ts';
+import type { Entries, ScheduleStates } from '../port.ts';
 
 /** How the content of a document is read, made and written. */
 export interface DocumentCodec<T> {
@@ -26,6 +35,9 @@ export const DOCUMENTS = {
   pulse: { parse: parsePulse, missing: freshPulse, format: formatFile } satisfies DocumentCodec<BlockPulse>,
   chat: { parse: parseChat, missing: () => [], format: formatChat } satisfies DocumentCodec<Entries>,
 };
+
+/** What is remembered of the schedules of a block. A block without schedules has no such document. */
+export const SCHEDULES: DocumentCodec<ScheduleStates> = { parse: parseSchedules, missing: () => ({}), format: formatFile };
 
 /** The configuration of a block that is not active, for a stopped block with this name, or with its own. Throws an Error that says what is wrong. */
 export function stoppedConfig(value: unknown, name: string | undefined, now: number): BlockConfig {

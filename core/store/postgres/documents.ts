@@ -21,6 +21,8 @@ export interface DocumentOptions<T> {
   readonly kind: string;
   /** Checks and completes what was read. Throws an Error that says what is wrong. */
   parse(value: unknown): T;
+  /** The content where nothing is stored. Left out: every block has the document. */
+  missing?(): T;
   /** Monotonic milliseconds. */
   clock(): number;
   /** How often the database has restarted. another-past. */
@@ -45,6 +47,8 @@ interface Seen<T> {
 /** What was read is good for so long. */
 const GOOD_MS = 1000;
 const MOST_TRIES = 100;
+/** Before the first revision: nothing is stored. */
+const UNSTORED = 0;
 
 /** A document whose changes are durable. */
 export class PostgresDocument<T> implements Document<T> {
@@ -178,8 +182,9 @@ export class PostgresDocument<T> implements Document<T> {
   }
 
   /** Undefined if somebody else was faster. */
-  async #store(rev: number, value: T, claim: Claim | undefined): Promise<number | undefined> {
+  async #store(seen: number, value: T, claim: Claim | undefined): Promise<number | undefined> {
     const { database, block, kind, also } = this.#options;
+    const rev = seen === UNSTORED ? await this.#ensure() : seen;
     const [text, by] = [JSON.stringify(value), [claim?.owner ?? null, claim?.fence ?? null]];
     if (also === undefined) {
       const [row] = await database.query<{ ours: boolean | null; rev: number | null }>(sql.WRITE_ALONE, [block, kind, rev, text, ...by]);
@@ -201,10 +206,23 @@ export class PostgresDocument<T> implements Document<T> {
     const { database, block, name, kind, clock } = this.#options;
     const at = clock();
     const [row] = await database.query<{ rev: number; value: unknown }>(sql.DOCUMENT, [block, name, kind]);
-    if (row === undefined) throw noBlock();
-    const seen = this.#keep(row.rev, row.value);
+    if (row === undefined && this.#options.missing === undefined) throw noBlock();
+    const seen = row === undefined ? this.#unstored() : this.#keep(row.rev, row.value);
     this.#seenAt = Math.max(at, this.#seenAt);
     return seen;
+  }
+
+  #unstored(): Seen<T> {
+    if (this.#seen?.rev !== UNSTORED) this.#seen = { rev: UNSTORED, value: this.#options.missing?.(), damage: undefined };
+    return this.#known as Seen<T>;
+  }
+
+  /** Stores what stands for nothing, so that there is a revision to change. */
+  async #ensure(): Promise<number> {
+    const { database, block, name, kind, missing } = this.#options;
+    const [row] = await database.query(sql.ENSURE, [block, name, kind, JSON.stringify(missing?.())]);
+    if (row === undefined) throw noBlock();
+    return UNSTORED + 1;
   }
 
   /** The same content stays the same object. */

@@ -3,8 +3,8 @@ import { noCosts } from '../../block/costs/costs.ts';
 import { parseConfig } from '../../block/documents/document-codecs.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockState } from '../../schemas/block-pulse.ts';
-import { DOCUMENTS } from '../parts/documents.ts';
-import type { BlockContents, BlockDocuments, BlockRef, Claim, Conversation, Standing } from '../port.ts';
+import { DOCUMENTS, SCHEDULES } from '../parts/documents.ts';
+import type { BlockContents, BlockDocuments, BlockRef, Claim, Conversation, ScheduleStates, Standing } from '../port.ts';
 import type { BlockListener, StoredBlock } from '../store.ts';
 import { PostgresConversation } from './conversation.ts';
 import { DerivedDocument, type DocumentOptions, listColumns, noBlock, PostgresDocument } from './documents.ts';
@@ -35,6 +35,7 @@ export interface BlockWorld {
 /** A block in the database. */
 export class PostgresBlock implements StoredBlock {
   readonly documents: BlockDocuments;
+  readonly schedules: PostgresDocument<ScheduleStates>;
   readonly log: PostgresLog;
   readonly #ref: BlockRef;
   readonly #world: BlockWorld;
@@ -70,6 +71,14 @@ export class PostgresBlock implements StoredBlock {
       ({ state, status }) => ({ state, status }),
     );
     const { database } = world;
+    this.schedules = new PostgresDocument<ScheduleStates>({
+      ...{ database, block, name: ref.name, kind: 'schedule', parse: SCHEDULES.parse, missing: SCHEDULES.missing, clock: world.clock, past: world.past },
+      onChanged: () => {
+        listener.onOther();
+        world.signals.tell({ what: 'document', block, kind: 'schedule' });
+      },
+      onDamaged: () => listener.onOther(),
+    });
     this.#entries = new PostgresConversation({ database, block, at, clock: world.clock, past: world.past });
     this.#conversation = toldConversation(this.#entries, (what) => {
       world.projection.touch(block);
@@ -85,7 +94,7 @@ export class PostgresBlock implements StoredBlock {
   }
 
   get isQuiet(): boolean {
-    return !this.#config.isBusy && !this.#memory.isBusy;
+    return !this.#config.isBusy && !this.#memory.isBusy && !this.schedules.isBusy;
   }
 
   async standing(): Promise<Standing> {
@@ -144,12 +153,12 @@ export class PostgresBlock implements StoredBlock {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#config.close(), this.#memory.close(), this.log.close()]);
+    await Promise.all([this.#config.close(), this.#memory.close(), this.schedules.close(), this.log.close()]);
     await this.#world.projection.flush();
   }
 
   reopen(): void {
-    for (const part of [this.#config, this.#memory, this.log]) part.reopen();
+    for (const part of [this.#config, this.#memory, this.schedules, this.log]) part.reopen();
   }
 
   /** Somebody else has changed a document, or, without a kind, maybe any. */
@@ -160,6 +169,8 @@ export class PostgresBlock implements StoredBlock {
       document.hint();
       this.#listener.onChanged(name, { own: false, quiet: false, healed: false });
     }
+    if (kind === undefined || kind === 'schedule') this.schedules.hint();
+    if (kind === 'schedule') this.#listener.onOther();
     if (kind === undefined) this.#entries.hint();
     if (kind === undefined) this.#listener.onChanged('chat', { own: false, quiet: false, healed: false });
   }

@@ -9,11 +9,12 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 function tenure(t: Test, isShared = true) {
   const pass = fakeTimers(t);
   const done: string[] = [];
-  const one = { doing: 'nothing' as 'nothing' | 'idle' | 'something', heldBy: undefined as string | undefined };
+  const one = { doing: 'nothing' as 'nothing' | 'idle' | 'something', heldBy: undefined as string | undefined, dueAt: null as string | null };
   const world = {
     member: () => ({ isShared, take: async () => (one.heldBy === undefined ? CLAIM : { heldBy: one.heldBy }) }),
     now: () => 5,
     steps: { follow: (seq: number) => void done.push(`numbers from ${seq}`) },
+    schedules: { dueAt: () => one.dueAt },
     store: { signals: { publish: () => () => void done.push('unpublished') } },
   } as never;
   const made = new Tenure({
@@ -23,7 +24,7 @@ function tenure(t: Test, isShared = true) {
     doing: () => one.doing,
     written: async () => void done.push('written'),
     leave: () => void done.push('left'),
-    giveBack: (_claim, { state }) => void done.push(`given back ${state}`),
+    giveBack: (_claim, { state, dueAt }) => void done.push(`given back ${state}${dueAt === null ? '' : ` until ${dueAt}`}`),
   });
   return { made, one, done, pass };
 }
@@ -57,6 +58,17 @@ t.test('what waits for messages is given back after half a minute, unless one co
   await pass(1);
   await turn();
   t.same(done.slice(1), ['written', 'unpublished', 'left', 'given back idle']);
+});
+
+t.test('a block with a schedule is looked at again when its next run comes', async (t) => {
+  const { made, one, done, pass } = tenure(t);
+  one.dueAt = '2026-11-23T07:00:00.000Z';
+  await made.take();
+  one.doing = 'idle';
+  made.see();
+  await pass(30_000);
+  await turn();
+  t.equal(done.at(-1), 'given back idle until 2026-11-23T07:00:00.000Z');
 });
 
 t.test('work that comes while the last steps are stored keeps the block', async (t) => {

@@ -6,6 +6,7 @@ import { BLOCK_EXAMPLES } from './examples-blocks.ts';
 import { CLIENT_EXAMPLES } from './examples-clients.ts';
 import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
 import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
+import { SCHEDULE_EXAMPLES } from './examples-schedules.ts';
 
 /** What an error looks like in full. */
 const errorExample = (status: number, code: ErrorCode, error: string, more: object = {}): Example => ({
@@ -20,6 +21,7 @@ const INVALID = [{ path: 'config.temperature', message: 'must be <= 1' }];
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...GATEWAY_EXAMPLES,
   ...BLOCK_EXAMPLES,
+  ...SCHEDULE_EXAMPLES,
   ...CLIENT_EXAMPLES,
   ...PROTOCOL_EXAMPLES,
   InvalidRequest: { ...errorExample(400, 'INVALID_REQUEST', 'config.temperature must be <= 1.', { details: INVALID }), operations: ['chat'] },

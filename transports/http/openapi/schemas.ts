@@ -44,8 +44,13 @@ const INLINE = [
   'QueueCounts',
   'Reason',
   'Reasoning',
+  'Schedule',
+  'ScheduleFile',
+  'ScheduleOutcome',
+  'ScheduleState',
   'SearchQuery',
   'ShownKey',
+  'SkippedRuns',
   'TokenLogprob',
   'Transition',
 ] as const;

@@ -7,6 +7,7 @@ const TAGS = {
   Blocks: 'Named agents that answer messages: their life, configuration and logs.',
   Chat: 'The messages of a block and their answers.',
   Memory: 'What a block remembers besides its messages.',
+  Schedules: 'Messages that a block gets at certain times.',
   Archive: 'Archived blocks, until they are restored or deleted for good.',
   Workspace: 'Costs, checks and the kill switch of the whole workspace.',
   Server: 'Health, token and settings of the server, and the published contracts.',

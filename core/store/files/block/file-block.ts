@@ -2,15 +2,16 @@
 import { join } from 'node:path';
 import type { Timing } from '../../../base/timing.ts';
 import { formatFile } from '../../../block/documents/document-codecs.ts';
-import type { BlockContents } from '../../port.ts';
+import type { BlockContents, ScheduleStates } from '../../port.ts';
 import type { BlockListener, StoredBlock } from '../../store.ts';
 import { measure } from '../folder-size.ts';
 import { BlockLog } from '../logs/block-log.ts';
+import type { JsonFile } from '../json-file.ts';
 import type { FolderWatches } from '../watch.ts';
-import { type BlockFileSet, FILE_NAMES, openFiles, readContents } from './files.ts';
+import { type BlockFileSet, FILE_NAMES, openFiles, openSchedules, readContents } from './files.ts';
 
 /** Names that have a watch of their own, or that are temporary. */
-const OWN_FILE = /^$|^(config|memory|costs|pulse|chat)\.json$|\.tmp$|^logs$|^chat-archive$/;
+const OWN_FILE = /^$|^(config|memory|costs|pulse|chat|schedule)\.json$|\.tmp$|^logs$|^chat-archive$/;
 
 /** What an open block works with. */
 export interface FileBlockOptions {
@@ -27,6 +28,7 @@ export interface FileBlockOptions {
 /** A block in its folder. */
 export class FileBlock implements StoredBlock {
   readonly documents: BlockFileSet;
+  readonly schedules: JsonFile<ScheduleStates>;
   readonly log: BlockLog;
   readonly #options: FileBlockOptions;
 
@@ -34,6 +36,7 @@ export class FileBlock implements StoredBlock {
     const { name, folder, listener, now, timing } = options;
     this.#options = options;
     this.documents = openFiles(folder, name, listener, () => new Date(now()).toISOString(), timing);
+    this.schedules = openSchedules(folder, () => listener.onOther());
     this.log = new BlockLog(join(folder, 'logs'), {
       limits: () => listener.logLimits(),
       onFault: (error) => listener.onLogFault(error),
@@ -47,7 +50,7 @@ export class FileBlock implements StoredBlock {
   }
 
   get isQuiet(): boolean {
-    return !FILE_NAMES.some((file) => this.documents[file].isBusy);
+    return !this.#files.some(({ isBusy }) => isBusy);
   }
 
   contents(): Promise<BlockContents> {
@@ -71,19 +74,24 @@ export class FileBlock implements StoredBlock {
   }
 
   async close(): Promise<void> {
-    await Promise.all(FILE_NAMES.map((file) => this.documents[file].close()));
+    await Promise.all(this.#files.map((file) => file.close()));
     await this.log.close();
   }
 
   reopen(): void {
-    for (const file of FILE_NAMES) this.documents[file].reopen();
+    for (const file of this.#files) file.reopen();
     this.log.reopen();
+  }
+
+  get #files(): readonly Pick<JsonFile<unknown>, 'isBusy' | 'close' | 'reopen'>[] {
+    return [...FILE_NAMES.map((file) => this.documents[file]), this.schedules];
   }
 
   #touched(fileName: string): void {
     for (const file of FILE_NAMES) {
       if (fileName === '' || fileName === `${file}.json`) void this.documents[file].refresh();
     }
+    if (fileName === 'schedule.json') void this.schedules.refresh();
     // We don't use other files, but followers may show them.
     if (!OWN_FILE.test(fileName)) this.#options.listener.onOther();
   }

@@ -8,14 +8,14 @@ import { formatFile, parseConfig } from '../../../block/documents/document-codec
 import type { BlockFile } from '../../../bus.ts';
 import { invalidRequest } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
-import type { BlockContents, Conversation, Entries } from '../../port.ts';
+import type { BlockContents, Conversation, Entries, ScheduleStates } from '../../port.ts';
 import type { BlockListener, DamageListener } from '../../store.ts';
 import { ChatArchive } from '../chat/chat-archive.ts';
 import { FileConversation } from '../chat/conversation.ts';
 import { JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from '../../parts/block-layout.ts';
-import { DOCUMENTS, type DocumentCodec } from '../../parts/documents.ts';
+import { DOCUMENTS, type DocumentCodec, SCHEDULES } from '../../parts/documents.ts';
 
 /** The files of a block, each with its one writer. */
 export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F]> } & { readonly conversation: Conversation };
@@ -69,6 +69,13 @@ export function openFiles(
   };
 }
 
+/** schedule.json, which is there once a schedule was seen. Readers see a change by `onOther`. */
+export function openSchedules(folder: string, onOther: () => void): JsonFile<ScheduleStates> {
+  const { bytes } = BLOCK_FILE_LIMITS['schedule.json'];
+  const cure = 'Repair it by hand, or remove it: its schedules then go on from now.';
+  return new JsonFile<ScheduleStates>(join(folder, 'schedule.json'), { ...SCHEDULES, maxBytes: bytes, cure, onChanged: onOther, onDamaged: onOther });
+}
+
 /** The texts of the files of a new block besides config.json, by file name. */
 export function freshFiles(): [name: string, text: string][] {
   return Object.entries<DocumentCodec<unknown>>(DOCUMENTS).map(([id, { missing, format }]) => [`${id}.json`, format(missing())]);
@@ -76,8 +83,8 @@ export function freshFiles(): [name: string, text: string][] {
 
 /** Checks the files that came with an imported configuration. Throws INVALID_REQUEST, which names the first one that can't be used. */
 export async function checkFiles(folder: string): Promise<void> {
-  for (const [id, { parse }] of Object.entries<DocumentCodec<unknown>>(DOCUMENTS)) {
-    const name = `${id as keyof typeof DOCUMENTS}.json` as const;
+  for (const [id, { parse }] of Object.entries<DocumentCodec<unknown>>({ ...DOCUMENTS, schedule: SCHEDULES })) {
+    const name = `${id}.json` as keyof typeof BLOCK_FILE_LIMITS;
     const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[name];
     try {
       const content = await readRegular(join(folder, name), bytes);

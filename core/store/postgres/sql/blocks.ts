@@ -38,6 +38,15 @@ select d.rev, d.value from bh.block b join bh.document d on d.block_id = b.id an
 where b.id = $1 and b.name = $2 and b.archive_name is null`,
 };
 
+/** A document that not every block has. $1 the block, $2 its name, $3 the kind, $4 its text. */
+export const ENSURE = {
+  name: 'document-ensure',
+  text: `
+with b as (select id from bh.block where id = $1 and name = $2 and archive_name is null),
+d as (insert into bh.document (block_id, kind, value) select id, $3, $4::json from b on conflict do nothing)
+select id as block from b`,
+};
+
 /** The lock of a block that is there. $1 the block, $2 and $3 its owner and fence; null: anybody's. */
 export const LOCK = {
   name: 'block-lock',
