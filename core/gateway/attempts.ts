@@ -11,13 +11,12 @@
 import type { ResolvedSettings } from '../auth/settings.ts';
 import { assertOpen, callerLeft, sleep } from '../base/abort.ts';
 import type { LinkedList, Place } from '../base/linked-list.ts';
-import { spanWithin } from '../base/traceparent.ts';
 import type { AnswerFacts, CoreBus, FailedAttempt } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
 import type { ChatConfig, Usage } from '../schemas/chat.ts';
 import type { AccountedCall, CallAccounts, Hold } from './account.ts';
 import { sumUsage } from './accumulate.ts';
-import { callFact, failedAttempt, finishedFact, hearsAttempts, stateOf, tellAttempt, tellAttemptEnd } from './call-facts.ts';
+import { addTrace, callFact, failedAttempt, finishedFact, hearsAttempts, stateOf, tellAttempt, tellAttemptEnd } from './call-facts.ts';
 import type { CallSettings, ConfiguredCall } from './call-settings.ts';
 import type { Attempt, AttemptResult, Call } from './calls/call.ts';
 import type { EntryKeys } from './connections/key-rings.ts';
@@ -275,15 +274,8 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       prepared.hop = this.#call.hop;
       if (this.#call.messageId !== undefined) prepared.instance = this.#options.instance;
     }
-    if (this.#options.tracesProviders === true) this.#addTrace(prepared);
+    if (this.#options.tracesProviders === true) this.#spanId = addTrace(prepared, this.#call.traceparent) ?? this.#spanId;
     return attempt.make(prepared);
-  }
-
-  #addTrace(prepared: ConfiguredCall): void {
-    if (this.#call.traceparent === undefined) return;
-    const span = spanWithin(this.#call.traceparent);
-    this.#spanId = span.spanId;
-    prepared.traceparent = span.traceparent;
   }
 
   #makeKeyed(prepared: ConfiguredCall, keys: EntryKeys): Promise<T> {

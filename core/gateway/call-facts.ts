@@ -1,5 +1,6 @@
 // What is told of a call: how far it has come, and at its end all of it. Nothing of what was asked or answered. Pure: no I/O.
 import { keptText } from '../base/kept-text.ts';
+import { spanWithin } from '../base/traceparent.ts';
 import type { CoreBus, CoreEvents, FailedAttempt } from '../bus.ts';
 import type { BlockhouseError } from '../errors.ts';
 import type { Usage } from '../types.ts';
@@ -153,4 +154,12 @@ function told(failed: CallPast['failed']): CallPast['failed'] {
 
 function since(startedAt: number, at: number | undefined): number | undefined {
   return at === undefined ? undefined : at - startedAt;
+}
+
+/** Names an attempt as a span of the trace that its request belongs to, and returns the id of that span; undefined without a trace. */
+export function addTrace(prepared: ConfiguredCall, traceparent: string | undefined): string | undefined {
+  if (traceparent === undefined) return undefined;
+  const span = spanWithin(traceparent);
+  prepared.traceparent = span.traceparent;
+  return span.spanId;
 }

@@ -17,6 +17,8 @@ const KEY: ProgramKey = {
   tokensPerMinute: null,
   unpriced: 'allow',
   group: null,
+  rights: [],
+  blocks: [],
   models: ['a/*', 'b/x'],
   expiresAt: '2027-01-31T12:34:56.000Z',
   spentToday: spend(1, 10),
