@@ -13,6 +13,8 @@ import { readStopReason, readUsage, stopEvent } from './response.ts';
 export class BedrockDecoder implements StreamDecoder {
   readonly #frames = new FrameSplitter();
   readonly #blocks: AnswerBlocks;
+  /** A block has come, of reasoning that can't be read as well: the model has run. */
+  #hasBegun = false;
   #stopped = false;
   /** The usage has come, which is the last frame. */
   #metered = false;
@@ -45,13 +47,17 @@ export class BedrockDecoder implements StreamDecoder {
         return this.#take(headers[':event-type'], payload);
       case 'exception': {
         const body = asObject(tryParseJson(payload));
-        throw new StreamError(frameError(headers[':exception-type'] ?? '', asString(body['message']) ?? asString(body['Message'])));
+        throw this.#error(headers[':exception-type'], asString(body['message']) ?? asString(body['Message']));
       }
       case 'error':
-        throw new StreamError(frameError(headers[':error-code'] ?? '', headers[':error-message']));
+        throw this.#error(headers[':error-code'], headers[':error-message']);
       default:
         return [];
     }
+  }
+
+  #error(type = '', message: string | undefined): StreamError {
+    return new StreamError({ ...frameError(type, message), ...(this.#hasBegun && { mayHaveRun: true }) });
   }
 
   /** Unknown types are skipped without parsing. */
@@ -59,10 +65,12 @@ export class BedrockDecoder implements StreamDecoder {
     switch (type) {
       case 'contentBlockStart': {
         const event = parsed(payload);
+        this.#hasBegun = true;
         return this.#blocks.open(event['contentBlockIndex'], expectObject(event['start'], 'the start of a block'));
       }
       case 'contentBlockDelta': {
         const event = parsed(payload);
+        this.#hasBegun = true;
         return this.#blocks.add(event['contentBlockIndex'], expectObject(event['delta'], 'a piece of a block'));
       }
       case 'messageStop':

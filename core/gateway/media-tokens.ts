@@ -2,7 +2,8 @@
 //
 // known-media: only base64 that begins as an image, a PDF or an audio does, in a field for such, is media. All else is text: a long run of letters may be,
 //   and so is a file whose bytes are text, whatever it begins with.
-// at-most-shown: a small file can be a large image or a long document. An image counts by the pixels that its head tells, a PDF by its pages.
+// at-most-shown: a small file can be a large image or a long document. An image counts by the pixels that its head tells, a PDF by its pages, and the link to a
+//   film as one of an hour.
 // as-decoded: files and references count however they are escaped.
 // data-is-text: what is data of the application is read as text, whatever it begins with and however its members are named: what tools were called with, the
 //   schemas, and all else that describes a tool.
@@ -139,6 +140,11 @@ const BASE64 = /^[A-Za-z0-9+/]*$/;
 const IMAGE_ADDRESSES: ReadonlySet<string> = new Set(['url', 'image_url']);
 /** What it fetches or has stored. */
 const FILES_ELSEWHERE: ReadonlySet<string> = new Set(['file_url', 'file_id']);
+/** In which some services take a link in the place of a file. */
+const FILE_DATA = 'file_data';
+/** Films, of which one of an hour has about so many tokens. */
+const FILMS: ReadonlySet<string> = new Set(['video', 'video_url', 'input_video']);
+const FILM_TOKENS = 1_000_000;
 const REFERENCE = 'item_reference';
 /** data-is-text. Variables of a stored prompt may be images. */
 const TEXTS: ReadonlySet<string> = new Set([...DATA, 'functions', 'tools'].filter((name) => name !== 'variables'));
@@ -184,7 +190,7 @@ class Size {
     if (base64 !== undefined) {
       this.fileBytes += base64.length;
       this.tokens += fileTokens(base64, undefined, this.#looks);
-    } else if (FILES_ELSEWHERE.has(name) || text === REFERENCE) this.tokens += FILE_TOKENS;
+    } else if (FILES_ELSEWHERE.has(name) || text === REFERENCE || (name === FILE_DATA && isLink(text))) this.tokens += FILE_TOKENS;
     else if (IMAGE_ADDRESSES.has(name) && !text.startsWith('data:')) this.tokens += MEDIA_TOKENS;
   }
 
@@ -195,9 +201,19 @@ class Size {
     for (const name in value) {
       if (name !== 'id' && (name !== 'type' || value[name] !== null)) others += 1;
       if (typeof value[name] !== 'object' || !texts.has(name)) this.add(name, value[name], isText);
+      if (FILMS.has(name) && isFilmElsewhere(value[name])) this.tokens += FILM_TOKENS;
     }
     if (others === 0 && typeof value['id'] === 'string') this.tokens += FILE_TOKENS; // a reference without its type
   }
+}
+
+function isLink(text: string): boolean {
+  return text.slice(0, MAX_HEAD).includes('://');
+}
+
+function isFilmElsewhere(film: unknown): boolean {
+  const address = isObject(film) ? film['url'] : film;
+  return typeof address === 'string' && isLink(address);
 }
 
 /** The base64 of a file. Of a long one only the beginning is looked at: whatever else it has, a provider does not read it as text. */

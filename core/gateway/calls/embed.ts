@@ -3,7 +3,7 @@
 // not-twice: a batch that the provider has answered is not sent again by a further attempt.
 // one-for-each: the provider must give one vector of numbers for each input.
 import { callerLeft } from '../../base/abort.ts';
-import { isCount, TokenEstimate } from '../../base/tokens.ts';
+import { isCount, estimateTokens } from '../../base/tokens.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, EmbedBatch } from '../../ports.ts';
 import type { EmbedRequest, Usage } from '../../types.ts';
@@ -148,13 +148,9 @@ function checked(batch: EmbedBatch | undefined, wanted: number): number[][] {
 }
 
 function tokensOf(inputs: EmbedRequest['inputs']): number {
-  const sum = new TokenEstimate();
-  let ids = 0;
-  for (const input of inputs) {
-    if (typeof input === 'string') sum.add(input);
-    else ids += input.length;
-  }
-  return sum.tokens + ids;
+  let tokens = 0;
+  for (const input of inputs) tokens += typeof input === 'string' ? estimateTokens(input) : input.length;
+  return tokens;
 }
 
 /** Throws INVALID_REQUEST naming the field. */

@@ -123,6 +123,15 @@ t.test('gotcha 5: usage comes behind messageStop, and its absence is no error', 
   t.same(decode(STOP), [{ type: 'stop', stopReason: 'end_turn' }]);
 });
 
+t.test('an exception after the first block says that the model has run, also if nobody can read what it thought', async (t) => {
+  const exception = frameOf({ ':message-type': 'exception', ':exception-type': 'modelStreamErrorException' }, '{"message":"why"}');
+  const opening = eventFrame('messageStart', { role: 'assistant' });
+  const hidden = eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { reasoningContent: { redactedContent: 'aGlkZGVu' } } });
+  t.equal(errorIn(opening, exception)?.mayHaveRun, undefined);
+  t.equal(errorIn(opening, hidden, exception)?.mayHaveRun, true);
+  t.equal(errorIn(opening, hidden, frameOf({ ':message-type': 'error', ':error-code': 'InternalFailure' }, ''))?.mayHaveRun, true);
+});
+
 t.test('exceptions and errors in the stream are provider errors by their types', async (t) => {
   const exception = (type: string, body: unknown) => frameOf({ ':message-type': 'exception', ':exception-type': type }, JSON.stringify(body));
   const table: [string, string][] = [

@@ -73,6 +73,20 @@ t.test('what the provider fetches or has stored counts by its kind', async (t) =
   }
 });
 
+t.test('a film that the provider fetches counts as one of an hour, and a document by its link in the place of its data as a document', async (t) => {
+  const link = 'https://www.youtube.com/watch?v=x';
+  for (const film of [
+    { type: 'video_url', video_url: { url: link } },
+    { type: 'video_url', video_url: link },
+    { type: 'input_video', video: link },
+  ])
+    t.ok(tokensOf(message(film)) >= 1_000_000, JSON.stringify(film));
+  const frames = Buffer.alloc(3000, 7).toString('base64');
+  t.ok(tokensOf(message({ type: 'video_url', video_url: { url: `data:video/mp4;base64,${frames}` } })) < 10_000, 'what is in the request is seen');
+  t.ok(tokensOf(message({ type: 'file', file: { filename: 'a.pdf', file_data: 'https://example.org/1000-pages.pdf' } })) >= FILE_TOKENS);
+  t.ok(tokensOf({ metadata: { video_url: link }, messages: [] }) < 100, 'a label is none');
+});
+
 t.test('a file whose bytes are text counts as text, whatever it begins with', async (t) => {
   for (const head of ['GIF89a', 'ID3']) {
     const text = Buffer.from(`${head} ${'the cat sat on the mat, \u00fc\u4e2d '.repeat(20_000)}`).toString('base64');

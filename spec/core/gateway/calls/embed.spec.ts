@@ -66,6 +66,11 @@ t.test('usage that is not reported is estimated', async (t) => {
   t.match((await nothing.core.embed({ ...REQUEST, inputs: ['x'.repeat(40)] })).usage, { inputTokens: 10, estimated: true }, 'no text has no tokens');
 });
 
+t.test('no text has less than a token, however short it is', async (t) => {
+  const { core } = coreWith((call) => ({ vectors: call.inputs.map(() => [1]) }));
+  t.match((await core.embed({ ...REQUEST, inputs: Array.from({ length: 100 }, () => 'a') })).usage, { inputTokens: 100, estimated: true });
+});
+
 t.test('an answer without one vector of numbers for each input is malformed', async (t) => {
   for (const vectors of [undefined, [], [[1]], [[1], []], [[1], ['x']], [[1], [Number.NaN]], [[1], [2], [3]]]) {
     const { core } = coreWith(() => ({ vectors }));
