@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { type BaseContext, Command, Option } from 'clipanion';
 import type { Core, ErrorBody, ProcessConfig } from '../../core/index.ts';
 import { CliError, EXIT_CODES, type ExitKind, errorCodeOf, exitKindOf } from '../terminal/exit-codes.ts';
-import { oneLine, toJson, write, writeLines } from '../terminal/output.ts';
+import { folded, oneLine, toJson, widthOf, write, writeLines } from '../terminal/output.ts';
 import { ownCommand } from '../terminal/shell-word.ts';
 
 /** A command of `blockhouse`. A failure is one line on stderr and an exit code, and with --json also a JSON document on stdout. */
@@ -39,7 +39,7 @@ export abstract class BaseCommand extends Command<BaseContext> {
 
   /** Writes a line for the person to stderr. */
   protected async say(text: string): Promise<void> {
-    await writeLines(this.stderr, [text]);
+    await writeLines(this.stderr, folded(text, widthOf(this.stderr)));
   }
 
   /** How this person calls `blockhouse`, for commands to paste. */

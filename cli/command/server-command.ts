@@ -88,9 +88,21 @@ export abstract class ServerCommand extends BaseCommand {
     return [this.command, ...[...words, ...flag].map((word) => (PLACEHOLDER.test(word) ? word : shellWord(word)))].join(' ');
   }
 
+  /** A sentence of the server whose commands are for this workspace, ready to paste. */
+  protected own(text: string): string {
+    if (this.workspace === undefined) return text;
+    const flag = ` --workspace ${shellWord(this.workspace)}`;
+    return text.replace(/(^|`)(blockhouse [^`]+)(?=`|$)/g, (_whole, before: string, command: string) => before + command + flag);
+  }
+
   /** Columns of the terminal; Infinity when stdout is not a terminal. */
   protected get width(): number {
     return widthOf(this.stdout);
+  }
+
+  /** How texts about a block are drawn. */
+  protected drawn(): { now: number; style: Style; width: number; own: (text: string) => string } {
+    return { now: Date.now(), style: this.style, width: this.width, own: (text) => this.own(text) };
   }
 
   protected get style(): Style {

@@ -90,7 +90,7 @@ export class ShowCommand extends ServerCommand {
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
       const details = await api.details(this.name);
-      await this.print(details, this.json ? [] : blockText(details, { now: Date.now(), style: this.style }));
+      await this.print(details, this.json ? [] : blockText(details, this.drawn()));
       return 'ok';
     });
   }
@@ -111,7 +111,7 @@ export class WhyCommand extends ServerCommand {
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
       const explanation = await api.explain(this.name);
-      await this.print(explanation, this.json ? [] : whyText(explanation, { now: Date.now(), style: this.style }));
+      await this.print(explanation, this.json ? [] : whyText(explanation, this.drawn()));
       if (explanation.reason?.code === 'BLOCK_DAMAGED') await this.#sayWhereToRepair();
       return 'ok';
     });

@@ -37,7 +37,7 @@ export class MemoryCommand extends ServerCommand {
 
   async #show(api: Api): Promise<ExitKind> {
     const details = await api.details(this.name);
-    await this.print(details.memory, this.json ? [] : memoryText(details, { now: Date.now(), style: this.style }));
+    await this.print(details.memory, this.json ? [] : memoryText(details, this.drawn()));
     return 'ok';
   }
 

@@ -63,13 +63,13 @@ export class ServeCommand extends BaseCommand {
     // A program that reads stderr gets only the log.
     if (!process.stderr.isTTY) return;
     const { command } = this;
-    const tokenCommand = `${command} token${await workspaceFlag(config)}`;
+    const flag = await workspaceFlag(config);
     const { PRINTED_CODE_MS } = await import('../../core/index.ts');
     const adapters = await core.status({ searches: false });
     // A program that asks for JSON may log its input, and the link signs in.
     const code = hasPage && !this.json ? await core.sessions?.newCode(PRINTED_CODE_MS) : undefined;
     const page = code && pageLink(new URL(config.publicOrigin ?? url), code.text);
-    await writeLines(this.stderr, banner({ version: core.version, url, page, ollamaUrl, workspace: config.workspace, command, tokenCommand, adapters }, style));
+    await writeLines(this.stderr, banner({ version: core.version, url, page, ollamaUrl, workspace: config.workspace, command, flag, adapters }, style));
   }
 }
 

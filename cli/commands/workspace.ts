@@ -6,7 +6,7 @@ import type { Api } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { plural, relative } from '../terminal/format.ts';
-import { oneLine } from '../terminal/output.ts';
+import { folded, oneLine } from '../terminal/output.ts';
 import { nodesTable } from '../views/report-tables.ts';
 
 const category = 'Workspace';
@@ -92,9 +92,13 @@ export class DoctorCommand extends ServerCommand {
 
   #lines({ findings }: DoctorReport): string[] {
     const { bad, warn, dim } = this.style;
+    const labelled = (label: string, text: string): string[] => {
+      const [first = '', ...more] = folded(oneLine(text), this.width - 13);
+      return [`${label} ${first}`, ...more.map((line) => ' '.repeat(13) + line)];
+    };
     return findings.flatMap(({ severity, place, problem, fix }) => [
-      `${(severity === 'error' ? bad : warn)(severity.padEnd(7))} ${oneLine(`${place}: ${problem}`)}`,
-      `        ${dim('fix:')} ${oneLine(fix)}`,
+      ...labelled((severity === 'error' ? bad : warn)(severity.padEnd(7)), `${place}: ${problem}`),
+      ...labelled(`        ${dim('fix:')}`, this.own(fix)),
     ]);
   }
 }

@@ -12,10 +12,10 @@ export interface BannerFacts {
   /** The address of the second server, if there is one. */
   readonly ollamaUrl?: string | undefined;
   readonly workspace: string;
-  /** The command that prints the token, ready to paste. */
-  readonly tokenCommand: string;
   /** How this person calls `blockhouse`. */
   readonly command: string;
+  /** ` --workspace <folder>`, which other commands need to find this server, or nothing. */
+  readonly flag: string;
   readonly adapters: readonly AdapterStatus[];
 }
 
@@ -31,7 +31,8 @@ export function banner(facts: BannerFacts, style: Style): string[] {
       ? []
       : [
           `  ${style.bold('Dashboard')} ${facts.page}`,
-          `  ${style.dim(`The link works once, within 10 minutes; \`${facts.command} open\` makes another one.`)}`,
+          `  ${style.dim('The link works once, within 10 minutes. This makes another one:')}`,
+          `  ${style.dim(`${facts.command} open${facts.flag}`)}`,
           '',
         ]),
     `  ${style.bold('Try it')} ${style.dim('in another terminal, in this folder')}`,
@@ -49,12 +50,12 @@ export function banner(facts: BannerFacts, style: Style): string[] {
 }
 
 /** A chat request that works when it is pasted; uses a provider that is ready, if there is one. */
-function curl({ url, tokenCommand, adapters }: BannerFacts): string[] {
+function curl({ url, command, flag, adapters }: BannerFacts): string[] {
   const adapter =
     adapters.find(({ ready, hasSecret }) => ready && hasSecret) ?? adapters.find(({ ready }) => ready) ?? adapters.find(({ authRequired }) => !authRequired);
   const body = { adapter: adapter?.id, model: adapter?.defaultModel, messages: [{ role: 'user', content: 'Say hello.' }] };
   return [
-    `TOKEN=$(${tokenCommand})`,
+    `TOKEN=$(${command} token${flag})`,
     `curl -s ${url}/v1/chat -H "Authorization: Bearer $TOKEN" \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d '${JSON.stringify(body)}'`,
@@ -66,8 +67,12 @@ function adapterLines(adapters: readonly AdapterStatus[], style: Style): string[
   return rows.map((row, index) => paintOf(adapters[index] ?? { ready: false }, style)(row.slice(0, 1)) + row.slice(1));
 }
 
-function keyHint({ command, adapters }: BannerFacts, style: Style): string[] {
+function keyHint({ command, flag, adapters }: BannerFacts, style: Style): string[] {
   const missing = adapters.find(({ ready, problem }) => !ready && problem === 'credential');
   if (missing === undefined) return [];
-  return [`  Add a key: ${style.bold(`${command} auth set ${missing.id}`)} (no restart needed), or set its environment variable and restart.`, ''];
+  return [
+    `  Add a key: ${style.bold(`${command} auth set ${missing.id}${flag}`)}`,
+    `  ${style.dim('It needs no restart; a key in an environment variable does.')}`,
+    '',
+  ];
 }

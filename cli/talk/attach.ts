@@ -174,7 +174,7 @@ class BlockPartner implements Partner {
 
   async #why(): Promise<void> {
     const { api, block, style, stdout } = this.#options;
-    await writeLines(stdout, whyText(await api.explain(block), { now: Date.now(), style }));
+    await writeLines(stdout, whyText(await api.explain(block), { now: Date.now(), style, width: widthOf(stdout) }));
   }
 
   async #memory(): Promise<void> {

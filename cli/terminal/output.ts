@@ -164,6 +164,21 @@ export function widthOf(stream: object): number {
   return columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 
+/** So narrow that folding helps nobody. */
+const NARROWEST = 20;
+
+/** A sentence in lines of at most `width` columns, the later ones after `indent` spaces. What stands in backticks is not broken, because it is copied. */
+export function folded(text: string, width: number, indent = 0): string[] {
+  if (text.length <= width || width < NARROWEST || /^\s|\n/.test(text)) return [text]; // what has a form of its own keeps it
+  const lines: string[] = [];
+  for (const [word] of text.matchAll(/(?:`[^`]+`|\S)+/g)) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(line === undefined ? word : ' '.repeat(indent) + word);
+  }
+  return lines;
+}
+
 /** Whether to use colour: on a terminal that is not dumb, without NO_COLOR. */
 export function isColored(stream: object, env: Readonly<Record<string, string | undefined>>): boolean {
   return isTerminal(stream) && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';

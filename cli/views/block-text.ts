@@ -2,7 +2,7 @@
 import type { BlockDetails, BlockEntry, BlockState, Explanation } from '../../core/index.ts';
 import { count, money, plural, relative, UNKNOWN } from '../terminal/format.ts';
 import { type Cell, type Column, fit, table } from '../terminal/layout.ts';
-import { manyLines, oneLine, type Paint, type Style } from '../terminal/output.ts';
+import { folded, manyLines, oneLine, type Paint, type Style } from '../terminal/output.ts';
 
 /** How a text is to be drawn. */
 export interface View {
@@ -70,8 +70,27 @@ function needOf({ attention, status, state, configError, pulse, failures: { coun
   return `${plural(count, 'message')} failed: ${last?.message ?? state}`;
 }
 
-function facts(rows: readonly (readonly [label: string, value: string | undefined])[], style: Style): string[] {
-  return rows.filter(([, value]) => value !== undefined && value !== '').map(([label, value]) => `${style.dim(label.padEnd(9))} ${oneLine(value ?? '')}`);
+/** How a text is to be drawn that may be as wide as it is. */
+type Drawn = Omit<View, 'width'> & {
+  readonly width?: number;
+  /** Makes the commands in a sentence those of this person. */
+  own?(text: string): string;
+};
+
+const LABEL = 10;
+
+/** Commands are never broken, because they are copied. */
+function facts(
+  rows: readonly (readonly [label: string, value: string | undefined])[],
+  { style, width = Number.POSITIVE_INFINITY, own = (text) => text }: Drawn,
+): string[] {
+  return rows
+    .filter(([, value]) => value !== undefined && value !== '')
+    .flatMap(([label, value]) => {
+      const text = oneLine(own(value ?? ''));
+      const [first = '', ...more] = label === 'Fix' ? [text] : folded(text, width - LABEL);
+      return [`${style.dim(label.padEnd(LABEL - 1))} ${first}`, ...more.map((line) => ' '.repeat(LABEL) + line)];
+    });
 }
 
 /** The number of calls, and the money where all prices are known. */
@@ -81,7 +100,8 @@ function costText({ calls, totalCost, budget }: BlockDetails['costs']): string {
 }
 
 /** The text of `show`. */
-export function blockText({ name, config, memory, costs, pulse }: BlockDetails, { now, style }: Omit<View, 'width'>): string[] {
+export function blockText({ name, config, memory, costs, pulse }: BlockDetails, view: Drawn): string[] {
+  const { now, style } = view;
   const state = stateCell(pulse, style);
   const { budget } = config;
   const caps = [
@@ -114,13 +134,14 @@ export function blockText({ name, config, memory, costs, pulse }: BlockDetails, 
         ['Tags', config.tags.join(', ')],
         ['Config', `revision ${config.rev}, changed ${relative(config.updatedAt, now)}`],
       ],
-      style,
+      view,
     ),
   ];
 }
 
 /** The text of `why`. */
-export function whyText(explanation: Explanation, { now, style }: Omit<View, 'width'>): string[] {
+export function whyText(explanation: Explanation, view: Drawn): string[] {
+  const { now, style } = view;
   const state = stateCell(explanation, style);
   const since = explanation.since === null ? '' : style.dim(`, ${relative(explanation.since, now)}`);
   return [
@@ -133,7 +154,7 @@ export function whyText(explanation: Explanation, { now, style }: Omit<View, 'wi
         ['Failed', explanation.failed ?? undefined],
         ['Fix', explanation.fix ?? undefined],
       ],
-      style,
+      view,
     ),
     ...explanation.lastTransitions
       .slice(-5)
@@ -145,7 +166,8 @@ export function whyText(explanation: Explanation, { now, style }: Omit<View, 'wi
 }
 
 /** The text of `memory`. */
-export function memoryText({ memory }: BlockDetails, { now, style }: Omit<View, 'width'>): string[] {
+export function memoryText({ memory }: BlockDetails, view: Drawn): string[] {
+  const { now, style } = view;
   const { window, compactions, compactionCount } = memory;
   const last = compactions.at(-1);
   return [
@@ -155,7 +177,7 @@ export function memoryText({ memory }: BlockDetails, { now, style }: Omit<View, 
         ['Compacted', `${plural(compactionCount, 'time')}${last === undefined ? '' : `, last ${relative(last.at, now)}: ${last.outcome}`}`],
         ['Facts', memory.facts.length === 0 ? 'none' : plural(memory.facts.length, 'fact')],
       ],
-      style,
+      view,
     ),
     ...memory.facts.map(({ id, text, pinned }) => `  ${style.dim(oneLine(id))}  ${oneLine(text)}${pinned ? '' : style.dim(' (not pinned)')}`),
     ...(memory.summary === '' ? [] : ['', style.dim('Summary'), ...manyLines(memory.summary).trimEnd().split('\n')]),

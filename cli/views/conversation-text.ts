@@ -4,7 +4,7 @@ import type { Api } from '../client/api.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { plural, relative } from '../terminal/format.ts';
 import { fit } from '../terminal/layout.ts';
-import { manyLines, oneLine } from '../terminal/output.ts';
+import { folded, manyLines, oneLine } from '../terminal/output.ts';
 import { modelOf, type View } from './block-text.ts';
 
 /** The most entries that the server gives at once. */
@@ -58,9 +58,18 @@ export function shortConversation(block: string, entries: readonly ChatEntry[], 
   });
 }
 
-function contentLines({ content, error, status }: ChatEntry, { style }: View): string[] {
-  const lines = content === '' ? [] : manyLines(content).trimEnd().split('\n');
-  return error == null || status === 'done' ? lines : [...lines, style.bad(oneLine(error.message))];
+function contentLines({ content, error, status }: ChatEntry, { style, width }: View): string[] {
+  const lines = content === '' ? [] : foldedText(manyLines(content).trimEnd().split('\n'), width);
+  return error == null || status === 'done' ? lines : [...lines, ...folded(oneLine(error.message), width).map((line) => style.bad(line))];
+}
+
+/** Code and tables keep their lines. */
+function foldedText(lines: readonly string[], width: number): string[] {
+  let isCode = false;
+  return lines.flatMap((line) => {
+    if (/^(```|~~~)/.test(line)) isCode = !isCode;
+    return isCode || line.startsWith('|') ? [line] : folded(line, width);
+  });
 }
 
 /** Who wrote it, when, and its id; what is unusual about its outcome; the model of an answer. */

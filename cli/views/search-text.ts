@@ -2,14 +2,14 @@
 import type { SearchResult } from '../../core/index.ts';
 import { relative } from '../terminal/format.ts';
 import { fit } from '../terminal/layout.ts';
-import { manyLines, oneLine } from '../terminal/output.ts';
+import { folded, manyLines, oneLine } from '../terminal/output.ts';
 import type { View } from './block-text.ts';
 
 type Hit = SearchResult['hits'][number];
 
 /** For each text a heading and its excerpt, the newest last. */
 export function searchLines({ hits }: Pick<SearchResult, 'hits'>, view: View): string[] {
-  return hits.toReversed().flatMap((hit, index) => [...(index === 0 ? [] : ['']), heading(hit, view), excerptLine(hit, view)]);
+  return hits.toReversed().flatMap((hit, index) => [...(index === 0 ? [] : ['']), heading(hit, view), ...folded(excerptLine(hit, view), view.width)]);
 }
 
 function heading({ block, archive, by, id, at }: Hit, { now, style, width }: View): string {

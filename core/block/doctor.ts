@@ -143,7 +143,8 @@ function failed(chat: Entries, name: string): Finding[] {
   const { count, last } = failuresIn(chat);
   if (last === null) return [];
   const many = count === 1 ? `message ${last.id} has failed` : `${count} messages have failed, most recently ${last.id}`;
-  const fix = `Retry it with \`blockhouse queue ${name} --retry <id>\`, or cancel it with \`--cancel <id>\`.`;
+  const id = /^[\w-]+$/.test(last.id) ? last.id : '<id>'; // a file that was changed by hand may have anything here
+  const fix = `Retry it with \`blockhouse queue ${name} --retry ${id}\`, or cancel it with \`blockhouse queue ${name} --cancel ${id}\`.`;
   return [warning(`blocks/${name}/chat.json`, `${many} (${last.code}: ${last.message})`, fix)];
 }
 

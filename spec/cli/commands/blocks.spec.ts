@@ -67,7 +67,7 @@ t.test('a block is made, listed, shown and explained', async (t) => {
   t.match(shown, { code: 0, stdout: /^one {2}○ stopped\nThe first\n[\s\S]*Model +ollama\/m\n[\s\S]*Goals +g1; g2\nTags +a\n/ });
   const { config } = JSON.parse((await on(['show', 'one', '--json'])).stdout) as { config: object };
   t.match(config, { systemPrompt: 'Be brief.', goals: ['g1', 'g2'], adapter: { provider: 'ollama', model: 'm' } });
-  t.match(await on(['why', 'one']), { code: 0, stdout: /Why +\S[\s\S]*Fix +.*start one/ });
+  t.match(await on(['why', 'one']), { code: 0, stdout: new RegExp(`Why +\\S[\\s\\S]*Fix +blockhouse start one --workspace ${workspace}\n`) });
   t.match(JSON.parse((await on(['why', 'one', '--json'])).stdout), { name: 'one', state: 'stopped' });
   writeFileSync(join(workspace, 'blocks', 'one', 'memory.json'), '{');
   t.match(await on(['why', 'one']), { code: 0, stdout: "memory.json can't be used", stderr: `The block is in ${join(workspace, 'blocks', 'one')}; \`` });

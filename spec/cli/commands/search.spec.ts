@@ -9,7 +9,7 @@ t.test('what was said is found, the newest last, and the rest is said', async (t
   }
   t.match(await on(['search', 'needle']), {
     code: 0,
-    stdout: /^one +you +now +\S+\nThe Needle of one\n\ntwo +you +now +\S+\nThe Needle of two\n$/,
+    stdout: /^one +you +(?:now|\d+s ago) +\S+\nThe Needle of one\n\ntwo +you +(?:now|\d+s ago) +\S+\nThe Needle of two\n$/,
     stderr: '',
   });
   t.match(await on(['search', 'needle', '-n', '1']), { code: 0, stdout: /^two .*\n.*two\n$/, stderr: /2 texts in all/ });

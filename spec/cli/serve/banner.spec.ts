@@ -21,8 +21,8 @@ const facts: BannerFacts = {
   version: '1.2.3',
   url: 'http://127.0.0.1:1',
   workspace: '/w',
-  tokenCommand: 'blockhouse token --workspace /w',
   command: 'blockhouse',
+  flag: ' --workspace /w',
   adapters: [hosted, local],
 };
 
@@ -33,7 +33,7 @@ t.test('the banner tells the URL, a call that works, and how to add a key', asyn
   t.match(text, `-d '{"adapter":"local","model":"small",`);
   t.match(text, /○ {2}hosted {2}no key yet \(HOSTED_KEY\)/);
   t.match(text, /● {2}local +answers, needs no key/);
-  t.match(text, 'Add a key: blockhouse auth set hosted ');
+  t.match(text, 'Add a key: blockhouse auth set hosted --workspace /w\n');
 });
 
 t.test('the banner tells the second address if there is one', async (t) => {
@@ -57,5 +57,6 @@ t.test('a local daemon that does not answer is neither green nor the one to try'
 t.test('the banner shows the link to the page if there is one', async (t) => {
   const page = 'http://127.0.0.1:1/ui/#code=abc';
   t.match(banner({ ...facts, page }, styleFor(false)).join('\n'), page);
+  t.match(banner({ ...facts, page }, styleFor(false)).join('\n'), /makes another one:\n +blockhouse open --workspace \/w\n/);
   t.notMatch(banner(facts, styleFor(false)).join('\n'), '#code=');
 });

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import t from 'tap';
 import {
   columns,
+  folded,
   harmless,
   isColored,
   oneLine,
@@ -141,4 +142,15 @@ t.test('the last door lets nothing through but text, colours and the ends of lin
   const stream = new PassThrough();
   await writeLines(stream, ['a\x9b', 'b']);
   t.equal(String(stream.read()), 'a\nb\n');
+});
+
+t.test('a sentence is folded between words; commands, what has a form of its own and narrow terminals are left alone', async (t) => {
+  const text = 'The key is refused. Store another with `blockhouse auth set openai --workspace /srv/blocks`, and try again.';
+  t.same(folded(text, Number.POSITIVE_INFINITY), [text]);
+  t.same(folded(text, text.length), [text]);
+  t.same(folded(text, 40, 4), ['The key is refused. Store another with', '    `blockhouse auth set openai --workspace /srv/blocks`,', '    and try again.']);
+  t.same(folded('one `unclosed two three four five', 20), ['one `unclosed two', 'three four five']);
+  for (const kept of [`  ${text}`, `${text}\n${text}`]) t.same(folded(kept, 40), [kept]);
+  t.same(folded(text, 12), [text]);
+  t.same(folded('', 40), ['']);
 });

@@ -177,6 +177,14 @@ t.test('why has the reason, what comes next, what helps, and how it came to this
     'Before    1h ago: working → failed (UPSTREAM_AUTH, by monitor)',
   ]);
   t.equal(whyText({ ...explanation, since: null, failed: null, fix: null, lastTransitions: [] }, { now, style }).length, 4);
+  const long = {
+    ...explanation,
+    why: 'The provider refuses the key of this block, and nothing is asked until another is stored.',
+    fix: 'blockhouse auth set vendor --key another-key-of-theirs',
+  };
+  const narrow = whyText(long, { now, style, width: 50, own: (text) => text.replace('blockhouse', './blockhouse') });
+  t.same(narrow.slice(2, 5), ['Why       The provider refuses the key of this block,', '          and nothing is asked until another is', '          stored.']);
+  t.ok(narrow.includes('Fix       ./blockhouse auth set vendor --key another-key-of-theirs'), 'a command stays on its line');
 });
 
 t.test('memory shows facts with their ids, and the summary, made harmless', async (t) => {

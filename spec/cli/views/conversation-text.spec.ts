@@ -56,6 +56,14 @@ t.test('entries come from as many pages as it takes', async (t) => {
   t.equal((await entriesAfter(api, 'b', Number.POSITIVE_INFINITY, 'm100')).length, 899);
 });
 
+t.test('what was said is folded between words, and code and tables keep their lines', async (t) => {
+  const content =
+    'A sentence that is longer than the terminal.\n```js\nconst text = "code that is longer than the terminal";\n```\n| a table | that is longer than the terminal |\nEnd.';
+  const code = ['```js', 'const text = "code that is longer than the terminal";', '```', '| a table | that is longer than the terminal |', 'End.'];
+  t.same(conversationText('b', [entry(0, { content })], { ...view, width: 30 }).slice(1), ['A sentence that is longer than', 'the terminal.', ...code]);
+  t.same(conversationText('b', [entry(0, { content })], { ...view, width: Number.POSITIVE_INFINITY })[1], 'A sentence that is longer than the terminal.');
+});
+
 t.test('each entry has a heading that fits, and a failed one says why', async (t) => {
   const failed = entry(1, { status: 'failed', error: { code: 'X', message: 'no\x1b[2J way', retryable: false } });
   const reply = entry(2, { role: 'assistant', provider: 'ollama', model: 'x'.repeat(100), content: 'a\nb\nc\n' });

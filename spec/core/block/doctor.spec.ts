@@ -102,7 +102,7 @@ t.test('messages that failed are listed with the command that queues them again'
   const error = { code: 'UPSTREAM_REJECTED', message: 'too long', retryable: false };
   const failed = (id: string) => userEntry(id, { status: 'failed', error });
   t.same(await chatProblems(one, [failed('1'), ...pair('2')]), ['message 1 has failed (UPSTREAM_REJECTED: too long)']);
-  t.match((await one.blocks.check()).findings, [{ severity: 'warning', fix: /`blockhouse queue ada --retry <id>`/ }]);
+  t.match((await one.blocks.check()).findings, [{ severity: 'warning', fix: /`blockhouse queue ada --retry 1`, .*`blockhouse queue ada --cancel 1`/ }]);
   t.equal((await one.blocks.check()).ok, true);
   t.same(await chatProblems(one, [failed('1'), failed('3')]), ['2 messages have failed, most recently 3 (UPSTREAM_REJECTED: too long)']);
 });
