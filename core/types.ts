@@ -314,6 +314,8 @@ export interface Explanation {
   readonly failures: Failures;
   /** Which message failed last, why, and what to do; null if none failed */
   readonly failed: string | null;
+  /** What else to know, such as a schedule that was paused; absent if there is nothing */
+  readonly notes?: readonly string[];
   /** The last 50 transitions */
   readonly lastTransitions: readonly Transition[];
   /** What can be done, the most helpful first */

@@ -131,6 +131,7 @@ export function whyText(explanation: Explanation, { now, style }: Omit<View, 'wi
         ['Why', explanation.why],
         ['Next', explanation.next],
         ['Failed', explanation.failed ?? undefined],
+        ...(explanation.notes ?? []).map((note): [string, string] => ['Note', note]),
         ['Fix', explanation.fix ?? undefined],
       ],
       style,

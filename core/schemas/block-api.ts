@@ -96,10 +96,11 @@ export const Explanation = object(
     queue: PulseFile.properties.queue,
     failures: Failures,
     failed: { ...orNull(string), description: 'Which message failed last, why, and what to do; null if none failed' },
+    notes: { ...listOf(string), description: 'What else to know, such as a schedule that was paused; absent if there is nothing' },
     lastTransitions: PulseFile.properties.transitions,
     actions: { ...listOf(Cure), description: 'What can be done, the most helpful first' },
   },
-  ['reason'],
+  ['reason', 'notes'],
 );
 export type Explanation = types.Explanation;
 
