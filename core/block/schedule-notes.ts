@@ -1,7 +1,7 @@
 // What a person should know of the schedules of a block, for `why` and the doctor.
 import { BlockhouseError } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
-import type { ScheduleView } from '../schemas/schedule.ts';
+import type { ScheduleView } from '../schemas/block-api.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
 import type { ScheduleStates } from '../store/port.ts';
 

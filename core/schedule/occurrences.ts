@@ -3,7 +3,7 @@
 // after-the-gap: a time that does not exist on the night when the clocks go forward runs at the first moment after the gap.
 // first-of-two: a time that comes twice when the clocks go back runs at the first, unless the hour field is `*`: such a schedule runs every so often, and goes on doing so.
 import { Cron } from 'croner';
-import type { Schedule } from '../schemas/schedule.ts';
+import type { Schedule } from '../schemas/block-config.ts';
 
 /** The runs of one schedule, without its state. */
 export interface Timing {
