@@ -314,6 +314,8 @@ export interface Explanation {
   readonly failures: Failures;
   /** Which message failed last, why, and what to do; null if none failed */
   readonly failed: string | null;
+  /** What else to know, such as a schedule that was paused; absent if there is nothing */
+  readonly notes?: readonly string[];
   /** The last 50 transitions */
   readonly lastTransitions: readonly Transition[];
   /** What can be done, the most helpful first */
@@ -400,6 +402,99 @@ export interface Restored {
   readonly success: true;
   readonly message: string;
   readonly name: string;
+}
+
+/** A schedule was paused or resumed. */
+export interface ScheduleChanged {
+  readonly success: true;
+  readonly schedule: ScheduleView;
+}
+
+/** schedule.json: the state of each schedule by its id. */
+export type ScheduleFile = Readonly<Record<string, ScheduleState>>;
+
+/** The schedules of a block. */
+export interface ScheduleList {
+  readonly schedules: readonly ScheduleView[];
+  /** Why no schedule of the block runs at this moment; null if nothing holds them up */
+  readonly held: string | null;
+}
+
+/** The outcome of a run. */
+export interface ScheduleOutcome {
+  readonly messageId: string;
+  /** When its message was sent */
+  readonly at: string;
+  readonly status: string;
+  readonly error: string | null;
+  readonly costUsd: number | null;
+}
+
+/** What schedule.json keeps of one schedule. Everything but `last` can be lost without harm. */
+export interface ScheduleState {
+  /** The latest run, or when the schedule was first seen; no run at or before it ever comes again */
+  readonly last: string;
+  readonly next?: string | null;
+  /** The timing that `last` and `next` are of */
+  readonly of?: string;
+  /** The day of `today` */
+  readonly day?: string;
+  readonly today?: number;
+  readonly fired?: number;
+  readonly skipped?: SkippedRuns;
+  /** Failed runs in a row */
+  readonly failures?: number;
+  /** Somebody paused it, or five runs in a row failed; null while it runs */
+  readonly pausedBecause?: 'person' | 'failures' | null;
+}
+
+/** A schedule as it stands. */
+export interface ScheduleView {
+  readonly id: string;
+  readonly cron?: string;
+  readonly every?: string;
+  readonly at?: string;
+  readonly until?: string;
+  readonly timezone: string;
+  readonly message: string;
+  /** How many earlier exchanges the model sees, or "all"; 3 if it is left out */
+  readonly window: MessageWindow;
+  readonly catchUp: 'none' | 'one' | 'all';
+  readonly graceMinutes: number;
+  readonly maxPerDay: number;
+  readonly enabled: boolean;
+  /** off: `enabled` is false; over: no run comes any more; invalid: `problem` says why it never runs */
+  readonly state: 'active' | 'paused' | 'off' | 'over' | 'invalid';
+  /** What is wrong with it, or why it does not run now */
+  readonly problem: string | null;
+  /** The next three runs, UTC; empty unless it is active */
+  readonly next: readonly string[];
+  readonly last: string | null;
+  readonly fired: number;
+  readonly skipped: SkippedRuns;
+  readonly failures: number;
+  /** Somebody paused it, or five runs in a row failed; null while it runs */
+  readonly pausedBecause: 'person' | 'failures' | null;
+  /** Of the last ten runs that chat.json has, the newest first */
+  readonly lastOutcomes: readonly ScheduleOutcome[];
+  /** The median of these runs, and times the runs a day; null while no price is known */
+  readonly costsAbout: {
+    readonly perRunUsd: number;
+    readonly runsPerDay: number;
+    readonly perDayUsd: number;
+  } | null;
+}
+
+/** How many runs were left out, by the reason. */
+export interface SkippedRuns {
+  /** The server or the block was stopped, or the machine slept */
+  readonly missed: number;
+  /** The message before was not answered yet */
+  readonly overlap: number;
+  /** All blocks were halted */
+  readonly halted: number;
+  /** The budget of the block or `maxPerDay` was used up */
+  readonly cap: number;
 }
 
 /** A block was reset; `cleared` lists the parts that were cleared. */
@@ -608,6 +703,37 @@ export interface BlockConfigPatch {
   /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
   /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
+  readonly enabled?: boolean;
+}
+
+/** How many earlier exchanges the model sees with the message. */
+export type MessageWindow = number | 'all';
+
+/** A schedule in config.json. It has one of `cron`, `every` and `at`. */
+export interface Schedule {
+  /** Name of the schedule, once in a block */
+  readonly id: string;
+  /** Five fields, such as `0 8 * * 1-5`, or @hourly, @daily, @weekly, @monthly */
+  readonly cron?: string;
+  /** A time span, such as `30m`, `6h` or `2d`; one minute at least */
+  readonly every?: string;
+  /** Once: ISO 8601 with `Z` or an offset, such as `2026-12-24T09:00:00+01:00` */
+  readonly at?: string;
+  /** IANA time zone of `cron`, `until` and the days of `maxPerDay`; the block's `budget.timezone` if it is left out */
+  readonly timezone?: string;
+  /** What is sent to the block */
+  readonly message: string;
+  /** How many earlier exchanges the model sees, or "all"; 3 if it is left out */
+  readonly window?: MessageWindow;
+  /** What becomes of runs that were missed: none is made up for, the latest one (one, as if it is left out), or all of them, 24 at most */
+  readonly catchUp?: 'none' | 'one' | 'all';
+  /** How old a missed run may be that `catchUp: one` makes up for; 60 if it is left out */
+  readonly graceMinutes?: number;
+  /** The most runs a day; 48 if it is left out */
+  readonly maxPerDay?: number;
+  /** The last day on which it runs */
+  readonly until?: string;
+  /** False turns it off */
   readonly enabled?: boolean;
 }
 
@@ -2146,130 +2272,6 @@ export interface ShownPrice {
   readonly contextWindow?: number;
   /** USD of a call with the tokens that the query names; null if that is not known. Absent without inputTokens */
   readonly costUsd?: number | null;
-}
-
-/** How many earlier exchanges the model sees with the message. */
-export type MessageWindow = number | 'all';
-
-/** A schedule in config.json. It has one of `cron`, `every` and `at`. */
-export interface Schedule {
-  /** Name of the schedule, once in a block */
-  readonly id: string;
-  /** Five fields, such as `0 8 * * 1-5`, or @hourly, @daily, @weekly, @monthly */
-  readonly cron?: string;
-  /** A time span, such as `30m`, `6h` or `2d`; one minute at least */
-  readonly every?: string;
-  /** Once: ISO 8601 with `Z` or an offset, such as `2026-12-24T09:00:00+01:00` */
-  readonly at?: string;
-  /** IANA time zone of `cron`, `until` and the days of `maxPerDay`; the block's `budget.timezone` if it is left out */
-  readonly timezone?: string;
-  /** What is sent to the block */
-  readonly message: string;
-  /** How many earlier exchanges the model sees, or "all"; 3 if it is left out */
-  readonly window?: MessageWindow;
-  /** What becomes of runs that were missed: none is made up for, the latest one (one, as if it is left out), or all of them, 24 at most */
-  readonly catchUp?: 'none' | 'one' | 'all';
-  /** How old a missed run may be that `catchUp: one` makes up for; 60 if it is left out */
-  readonly graceMinutes?: number;
-  /** The most runs a day; 48 if it is left out */
-  readonly maxPerDay?: number;
-  /** The last day on which it runs */
-  readonly until?: string;
-  /** False turns it off */
-  readonly enabled?: boolean;
-}
-
-/** A schedule was paused or resumed. */
-export interface ScheduleChanged {
-  readonly success: true;
-  readonly schedule: ScheduleView;
-}
-
-/** schedule.json: the state of each schedule by its id. */
-export type ScheduleFile = Readonly<Record<string, ScheduleState>>;
-
-/** The schedules of a block. */
-export interface ScheduleList {
-  readonly schedules: readonly ScheduleView[];
-  /** Why no schedule of the block runs at this moment; null if nothing holds them up */
-  readonly held: string | null;
-}
-
-/** The outcome of a run. */
-export interface ScheduleOutcome {
-  readonly messageId: string;
-  /** When its message was sent */
-  readonly at: string;
-  readonly status: string;
-  readonly error: string | null;
-  readonly costUsd: number | null;
-}
-
-/** What schedule.json keeps of one schedule. Everything but `last` can be lost without harm. */
-export interface ScheduleState {
-  /** The latest run, or when the schedule was first seen; no run at or before it ever comes again */
-  readonly last: string;
-  readonly next?: string | null;
-  /** The timing that `last` and `next` are of */
-  readonly of?: string;
-  /** The day of `today` */
-  readonly day?: string;
-  readonly today?: number;
-  readonly fired?: number;
-  readonly skipped?: SkippedRuns;
-  /** Failed runs in a row */
-  readonly failures?: number;
-  /** Somebody paused it, or five runs in a row failed; null while it runs */
-  readonly pausedBecause?: 'person' | 'failures' | null;
-}
-
-/** A schedule as it stands. */
-export interface ScheduleView {
-  readonly id: string;
-  readonly cron?: string;
-  readonly every?: string;
-  readonly at?: string;
-  readonly until?: string;
-  readonly timezone: string;
-  readonly message: string;
-  /** How many earlier exchanges the model sees, or "all"; 3 if it is left out */
-  readonly window: MessageWindow;
-  readonly catchUp: 'none' | 'one' | 'all';
-  readonly graceMinutes: number;
-  readonly maxPerDay: number;
-  readonly enabled: boolean;
-  /** off: `enabled` is false; over: no run comes any more; invalid: `problem` says why it never runs */
-  readonly state: 'active' | 'paused' | 'off' | 'over' | 'invalid';
-  /** What is wrong with it, or why it does not run now */
-  readonly problem: string | null;
-  /** The next three runs, UTC; empty unless it is active */
-  readonly next: readonly string[];
-  readonly last: string | null;
-  readonly fired: number;
-  readonly skipped: SkippedRuns;
-  readonly failures: number;
-  /** Somebody paused it, or five runs in a row failed; null while it runs */
-  readonly pausedBecause: 'person' | 'failures' | null;
-  /** Of the last ten runs that chat.json has, the newest first */
-  readonly lastOutcomes: readonly ScheduleOutcome[];
-  /** The median of these runs, and times the runs a day; null while no price is known */
-  readonly costsAbout: {
-    readonly perRunUsd: number;
-    readonly runsPerDay: number;
-    readonly perDayUsd: number;
-  } | null;
-}
-
-/** How many runs were left out, by the reason. */
-export interface SkippedRuns {
-  /** The server or the block was stopped, or the machine slept */
-  readonly missed: number;
-  /** The message before was not answered yet */
-  readonly overlap: number;
-  /** All blocks were halted */
-  readonly halted: number;
-  /** The budget of the block or `maxPerDay` was used up */
-  readonly cap: number;
 }
 
 /** The answer of POST `/api/session/code`. */

@@ -152,6 +152,7 @@ export function whyText(explanation: Explanation, view: Drawn): string[] {
         ['Why', explanation.why],
         ['Next', explanation.next],
         ['Failed', explanation.failed ?? undefined],
+        ...(explanation.notes ?? []).map((note): [string, string] => ['Note', note]),
         ['Fix', explanation.fix ?? undefined],
       ],
       view,

@@ -145,6 +145,8 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
         adapters: world.gateway.adapterIds().map((id) => world.gateway.adapter(id)),
         isPriceKnown: (candidate: Candidate) => world.calls.billing.isPriceKnown(candidate),
         read,
+        schedules: async (name: string) => (await blocks.find(name)).stored.schedules.read(),
+        now: () => world.now(),
       };
       if (!world.member().isShared) return examine(examined);
       return examineStored(

@@ -7,7 +7,7 @@ import { isPriceKnown } from '../gateway/known-price.ts';
 import { Prices } from '../gateway/pricing.ts';
 import type { DoctorReport } from '../schemas/workspace-api.ts';
 import { BlockFolders } from '../store/files/block/block-folders.ts';
-import { openFiles, readContents } from '../store/files/block/files.ts';
+import { openFiles, openSchedules, readContents } from '../store/files/block/files.ts';
 import { Ledger } from '../store/files/file-store.ts';
 import type { BlockContents } from '../store/port.ts';
 import { examine } from './doctor.ts';
@@ -24,6 +24,12 @@ export async function examineOffline(workspace: string, gateway: Gateway): Promi
     adapters: gateway.adapterIds().map((id) => gateway.adapter(id)),
     isPriceKnown: (candidate) => isPriceKnown({ gateway, prices }, candidate),
     read,
+    schedules: async (name) => {
+      const file = openSchedules(folders.folderOf(name), () => undefined);
+      await file.close();
+      return file.read();
+    },
+    now: Date.now,
   });
 }
 

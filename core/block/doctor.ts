@@ -13,10 +13,11 @@ import { BlockFolders } from '../store/files/block/block-folders.ts';
 import { FILE_NAMES } from '../store/files/block/files.ts';
 import { ARCHIVE_LIMITS } from '../store/files/chat/chat-archive.ts';
 import { readFault, readLines } from '../store/files/regular-file.ts';
-import type { BlockContents, Entries, LedgerStore } from '../store/port.ts';
+import type { BlockContents, Entries, LedgerStore, ScheduleStates } from '../store/port.ts';
 import type { Store } from '../store/store.ts';
 import { failuresIn } from './conversation/counts.ts';
 import { examineArchives, examineWorkspace, foreignFolders, itemsOf, warning } from './doctor-workspace.ts';
+import { scheduleFindings } from './schedule-notes.ts';
 import { type Candidate, candidatesOf } from './status/candidates.ts';
 
 /** What is examined. */
@@ -28,10 +29,14 @@ export interface Examined {
   isPriceKnown(candidate: Candidate): Promise<boolean>;
   /** The files of a block. Throws BLOCK_DAMAGED. */
   read(name: string): Promise<BlockContents>;
+  /** What is remembered of its schedules. Throws BLOCK_DAMAGED. */
+  schedules(name: string): Promise<ScheduleStates>;
+  /** Epoch milliseconds. */
+  now(): number;
 }
 
 /** Examines every file and reports what it finds. Throws only if the workspace itself can't be read. */
-export async function examine({ workspace, ledger, adapters, isPriceKnown, read }: Examined): Promise<DoctorReport> {
+export async function examine({ workspace, ledger, adapters, isPriceKnown, read, schedules, now }: Examined): Promise<DoctorReport> {
   const findings = await examineWorkspace(workspace, ledger, adapters);
   const folders = new BlockFolders(workspace);
   const checked = { blocks: 0, files: 0, messages: 0 };
@@ -47,7 +52,7 @@ export async function examine({ workspace, ledger, adapters, isPriceKnown, read 
     try {
       findings.push(...foreignFolders(folder, `blocks/${item.name}`), ...strayFiles(folder, `blocks/${item.name}`));
       const { chat, config } = await read(item.name);
-      findings.push(...(await uncountedCalls(config, isPriceKnown)));
+      findings.push(...(await uncountedCalls(config, isPriceKnown)), ...(await scheduleFindings(config, () => schedules(item.name), now())));
       checked.messages += chat.length;
       const { ids, findings: unread } = await archivedIds(folder, `blocks/${item.name}/chat-archive`);
       findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`), ...failed(chat, item.name));
@@ -62,7 +67,7 @@ export async function examine({ workspace, ledger, adapters, isPriceKnown, read 
 
 /** The same of blocks that a database keeps, where nobody edits by hand: this machine's folder has the rest. */
 export async function examineStored(
-  { workspace, ledger, adapters, isPriceKnown, read, check }: Examined & Pick<Store, 'check'>,
+  { workspace, ledger, adapters, isPriceKnown, read, schedules, now, check }: Examined & Pick<Store, 'check'>,
   names: readonly string[],
 ): Promise<DoctorReport> {
   const findings = [...(await examineWorkspace(workspace, ledger, adapters)), ...(await check())];
@@ -72,6 +77,7 @@ export async function examineStored(
       const { chat, config } = await read(name);
       checked.messages += chat.length;
       findings.push(...(await uncountedCalls(config, isPriceKnown)), ...outcomes(chat, undefined, `blocks/${name}/chat.json`), ...failed(chat, name));
+      findings.push(...(await scheduleFindings(config, () => schedules(name), now())));
     } catch (error) {
       findings.push(unreadable(name, error));
     }

@@ -6,6 +6,7 @@ import type { BlockPulse, Reason } from '../schemas/block-pulse.ts';
 import type { Block } from './block.ts';
 import { countQueue, failuresIn } from './conversation/counts.ts';
 import { completeConfig } from './documents/document-codecs.ts';
+import { scheduleNotes } from './schedule-notes.ts';
 import { candidatesOf, missingFor } from './status/candidates.ts';
 import { explain } from './status/explain.ts';
 import { statusOf } from './status/list-entry.ts';
@@ -20,7 +21,9 @@ export async function explained(block: Block): Promise<Explanation> {
   const pulse = await pulseOf(block);
   const queue = chat === undefined ? pulse.queue : countQueue(chat);
   const reason = pulse.state === 'unconfigured' ? (pulse.reason ?? missingReason(block, config)) : pulse.reason;
-  return explain({ name, config, pulse: { ...pulse, reason, queue }, failures: failuresIn(chat ?? []), now: world.now() });
+  const explanation = explain({ name, config, pulse: { ...pulse, reason, queue }, failures: failuresIn(chat ?? []), now: world.now() });
+  const notes = await scheduleNotes(config, () => block.stored.schedules.read(), world.now());
+  return notes.length === 0 ? explanation : { ...explanation, notes };
 }
 
 /** Why the first model of a block without a monitor can't be called. */

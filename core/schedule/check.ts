@@ -1,7 +1,7 @@
 // Decides which schedules a configuration may have. Pure: no I/O.
 import { invalidRequest } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
-import type { Schedule } from '../schemas/schedule.ts';
+import type { Schedule } from '../schemas/block-config.ts';
 import { ScheduleFault } from './occurrences.ts';
 import { timingOf, timingText } from './plan.ts';
 

@@ -3,8 +3,7 @@
 // after-the-gap: a time that does not exist on the night when the clocks go forward runs at the first moment after the gap.
 // first-of-two: a time that comes twice when the clocks go back runs at the first, unless the hour field is `*`: such a schedule runs every so often, and goes on doing so.
 import { Cron } from 'croner';
-import { RecentMap } from '../base/recent-map.ts';
-import type { Schedule } from '../schemas/schedule.ts';
+import type { Schedule } from '../schemas/block-config.ts';
 
 /** The runs of one schedule, without its state. */
 export interface Timing {
@@ -64,13 +63,23 @@ function untilTiming(timing: Timing, until: string, timezone: string): Timing {
 }
 
 /** Making one takes far longer than using it. */
-const made = new RecentMap<Timing>();
+const made = new Map<string, Timing>();
+/** Of each map here: zones and patterns are written by people. */
+const MAX_KEPT = 500;
 
 function cronTiming(pattern: string, timezone: string): Timing {
   const key = `${timezone} ${pattern}`;
-  const known = made.get(key) ?? newCronTiming(pattern.trim(), timezone);
-  made.set(key, known);
-  return known;
+  return kept(made, key, () => newCronTiming(pattern.trim(), timezone));
+}
+
+/** The value of a key, made if it is not there. When there are too many, all are made again. */
+function kept<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const value = make();
+  if (map.size >= MAX_KEPT) map.clear();
+  map.set(key, value);
+  return value;
 }
 
 function newCronTiming(pattern: string, timezone: string): Timing {
@@ -108,12 +117,10 @@ function offsetAt(at: number, timezone: string): number {
   return Date.parse(`${localTime(at, timezone)}Z`) - Math.floor(at / MINUTE_MS) * MINUTE_MS;
 }
 
-const formats = new RecentMap<Intl.DateTimeFormat>();
+const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(timezone: string): Intl.DateTimeFormat {
-  const known = formats.get(timezone) ?? newFormat(timezone);
-  formats.set(timezone, known);
-  return known;
+  return kept(formats, timezone, () => newFormat(timezone));
 }
 
 function newFormat(timeZone: string): Intl.DateTimeFormat {

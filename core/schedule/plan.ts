@@ -2,7 +2,8 @@
 //
 // never-back: a run at or before `last` never comes again, also after the clock was set back.
 // in-time: a run that is found a minute late is in time: timers and other servers take their time.
-import type { Schedule, ScheduleState } from '../schemas/schedule.ts';
+import type { Schedule } from '../schemas/block-config.ts';
+import type { ScheduleState } from '../schemas/block-api.ts';
 import { localTime, type Timing } from './occurrences.ts';
 
 /** What a schedule has where its configuration says nothing. */

@@ -7,7 +7,8 @@
 import { faultText, toBlockhouseError } from '../errors.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
-import type { Schedule, SkippedRuns } from '../schemas/schedule.ts';
+import type { Schedule } from '../schemas/block-config.ts';
+import type { SkippedRuns } from '../schemas/block-api.ts';
 import type { ScheduleStates } from '../store/port.ts';
 import { ScheduleFault } from './occurrences.ts';
 import {

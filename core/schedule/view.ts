@@ -1,7 +1,8 @@
 // What is shown of the schedules of a block. Pure: no I/O.
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { ChatEntry } from '../schemas/chat-entry.ts';
-import type { Schedule, ScheduleView } from '../schemas/schedule.ts';
+import type { Schedule } from '../schemas/block-config.ts';
+import type { ScheduleView } from '../schemas/block-api.ts';
 import type { ScheduleStates } from '../store/port.ts';
 import { ScheduleFault, type Timing } from './occurrences.ts';
 import { type FullState, nextRuns, runsPerDay, SCHEDULE_DEFAULTS, scheduleIn, stateNow, timingOf, timingText } from './plan.ts';

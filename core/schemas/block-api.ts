@@ -1,11 +1,11 @@
 // The bodies and answers of `/api` for a block and its archive. Pure: no I/O.
 import type * as types from '../types.ts';
-import { BLOCK_NAME_PATTERN, BlockConfigFile, BlockConfigPatch } from './block-config.ts';
+import { BLOCK_NAME_PATTERN, BlockConfigFile, BlockConfigPatch, MessageWindow } from './block-config.ts';
 import { CostsFile } from './block-costs.ts';
 import { Fact, MemoryFile } from './block-memory.ts';
 import { PulseFile, Reason, STATES, STATUSES } from './block-pulse.ts';
 import { Warning } from './chat.ts';
-import { boolean, closedObject, count, listOf, money, object, oneOf, orNull, withDefault, string, time } from './fields.ts';
+import { boolean, closedObject, count, listOf, money, number, object, oneOf, orNull, withDefault, string, time } from './fields.ts';
 
 const yes = { type: 'boolean', const: true } as const;
 /** The core checks the name with a rule of its own, whose message is clearer than that of a pattern. */
@@ -96,10 +96,11 @@ export const Explanation = object(
     queue: PulseFile.properties.queue,
     failures: Failures,
     failed: { ...orNull(string), description: 'Which message failed last, why, and what to do; null if none failed' },
+    notes: { ...listOf(string), description: 'What else to know, such as a schedule that was paused; absent if there is nothing' },
     lastTransitions: PulseFile.properties.transitions,
     actions: { ...listOf(Cure), description: 'What can be done, the most helpful first' },
   },
-  ['reason'],
+  ['reason', 'notes'],
 );
 export type Explanation = types.Explanation;
 
@@ -177,3 +178,93 @@ export const RenameBlock = {
 export type RenameBlock = types.RenameBlock;
 /** A block was restored, imported or renamed: it is active under `name`. */
 export const Restored = object({ success: yes, message: string, name: string });
+
+/** Why runs were left out. */
+export const SKIPPED = ['missed', 'overlap', 'halted', 'cap'] as const;
+/** How many runs were left out, by the reason. */
+export const SkippedRuns = object({
+  missed: { ...count, description: 'The server or the block was stopped, or the machine slept' },
+  overlap: { ...count, description: 'The message before was not answered yet' },
+  halted: { ...count, description: 'All blocks were halted' },
+  cap: { ...count, description: 'The budget of the block or `maxPerDay` was used up' },
+});
+export type SkippedRuns = types.SkippedRuns;
+
+/** Who or what has paused a schedule. */
+const pausedBecause = {
+  ...orNull(oneOf(['person', 'failures'])),
+  description: 'Somebody paused it, or five runs in a row failed; null while it runs',
+} as const;
+
+/** What schedule.json keeps of one schedule. Everything but `last` can be lost without harm. */
+export const ScheduleState = object(
+  {
+    last: { ...time, description: 'The latest run, or when the schedule was first seen; no run at or before it ever comes again' },
+    next: orNull(time),
+    of: { type: 'string', description: 'The timing that `last` and `next` are of' },
+    day: { type: 'string', description: 'The day of `today`' },
+    today: count,
+    fired: count,
+    skipped: SkippedRuns,
+    failures: { ...count, description: 'Failed runs in a row' },
+    pausedBecause,
+  },
+  ['next', 'of', 'day', 'today', 'fired', 'skipped', 'failures', 'pausedBecause'],
+);
+export type ScheduleState = types.ScheduleState;
+/** schedule.json: the state of each schedule by its id. */
+export const ScheduleFile = { type: 'object', additionalProperties: ScheduleState } as const;
+
+/** The outcome of a run. */
+export const ScheduleOutcome = object({
+  messageId: string,
+  at: { ...time, description: 'When its message was sent' },
+  status: string,
+  error: orNull(string),
+  costUsd: money,
+});
+/** A schedule as it stands. */
+export const ScheduleView = {
+  ...object(
+    {
+      id: string,
+      cron: string,
+      every: string,
+      at: string,
+      until: string,
+      timezone: string,
+      message: string,
+      window: MessageWindow,
+      catchUp: oneOf(['none', 'one', 'all']),
+      graceMinutes: count,
+      maxPerDay: count,
+      enabled: boolean,
+      state: {
+        ...oneOf(['active', 'paused', 'off', 'over', 'invalid']),
+        description: 'off: `enabled` is false; over: no run comes any more; invalid: `problem` says why it never runs',
+      },
+      problem: { ...orNull(string), description: 'What is wrong with it, or why it does not run now' },
+      next: { ...listOf(time), description: 'The next three runs, UTC; empty unless it is active' },
+      last: orNull(time),
+      fired: count,
+      skipped: SkippedRuns,
+      failures: count,
+      pausedBecause,
+      lastOutcomes: { ...listOf(ScheduleOutcome), description: 'Of the last ten runs that chat.json has, the newest first' },
+      costsAbout: {
+        ...orNull(object({ perRunUsd: number, runsPerDay: number, perDayUsd: number })),
+        description: 'The median of these runs, and times the runs a day; null while no price is known',
+      },
+    },
+    ['cron', 'every', 'at', 'until'],
+  ),
+} as const;
+export type ScheduleView = types.ScheduleView;
+/** The schedules of a block. */
+export const ScheduleList = object({
+  schedules: listOf(ScheduleView),
+  held: { ...orNull(string), description: 'Why no schedule of the block runs at this moment; null if nothing holds them up' },
+});
+export type ScheduleList = types.ScheduleList;
+/** A schedule was paused or resumed. */
+export const ScheduleChanged = object({ success: { type: 'boolean', const: true }, schedule: ScheduleView });

@@ -3,7 +3,6 @@
 import type * as types from '../types.ts';
 import { AdapterId, ChatConfig, DEFAULT_MAX_TOKENS, ModelId, Reasoning } from './chat.ts';
 import { boolean, money as cap, count, orNull, time, withDefault, withoutDefaults } from './fields.ts';
-import { Schedule } from './schedule.ts';
 
 /** Lower case only, because some file systems ignore case and would give two names the same folder. */
 export const BLOCK_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';
@@ -33,6 +32,54 @@ export const BlockAdapter = {
   },
 } as const;
 export type BlockAdapter = types.BlockAdapter;
+
+const SCHEDULE_ID_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';
+/** The most characters of a message that a schedule or a hook posts. */
+const MAX_SCHEDULED_TEXT = 32_768;
+
+/** How many earlier exchanges the model sees with the message. */
+export const MessageWindow = {
+  anyOf: [
+    { type: 'integer', minimum: 0, maximum: 500 },
+    { type: 'string', enum: ['all'] },
+  ],
+  description: 'How many earlier exchanges the model sees, or "all"; 3 if it is left out',
+} as const;
+
+/** A schedule in config.json. It has one of `cron`, `every` and `at`. */
+export const Schedule = {
+  type: 'object',
+  required: ['id', 'message'],
+  properties: {
+    id: { type: 'string', pattern: SCHEDULE_ID_PATTERN, description: 'Name of the schedule, once in a block' },
+    cron: { type: 'string', minLength: 1, maxLength: 200, description: 'Five fields, such as `0 8 * * 1-5`, or @hourly, @daily, @weekly, @monthly' },
+    every: { type: 'string', minLength: 2, maxLength: 12, description: 'A time span, such as `30m`, `6h` or `2d`; one minute at least' },
+    at: { type: 'string', minLength: 1, maxLength: 40, description: 'Once: ISO 8601 with `Z` or an offset, such as `2026-12-24T09:00:00+01:00`' },
+    timezone: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 64,
+      description: "IANA time zone of `cron`, `until` and the days of `maxPerDay`; the block's `budget.timezone` if it is left out",
+    },
+    message: { type: 'string', minLength: 1, maxLength: MAX_SCHEDULED_TEXT, description: 'What is sent to the block' },
+    window: MessageWindow,
+    catchUp: {
+      type: 'string',
+      enum: ['none', 'one', 'all'],
+      description: 'What becomes of runs that were missed: none is made up for, the latest one (one, as if it is left out), or all of them, 24 at most',
+    },
+    graceMinutes: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 43_200,
+      description: 'How old a missed run may be that `catchUp: one` makes up for; 60 if it is left out',
+    },
+    maxPerDay: { type: 'integer', minimum: 1, maximum: 1440, description: 'The most runs a day; 48 if it is left out' },
+    until: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'The last day on which it runs' },
+    enabled: { ...boolean, description: 'False turns it off' },
+  },
+} as const;
+export type Schedule = types.Schedule;
 
 /** Fields of config.json that a client may set, and what a block has without them. Only the server sets `name`, `createdAt`, `updatedAt` and `rev`. */
 const SETTABLE = {

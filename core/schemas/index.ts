@@ -15,7 +15,6 @@ export * from './error.ts';
 export * from './gateway-api.ts';
 export * from './gateway-live.ts';
 export * from './prices.ts';
-export * from './schedule.ts';
 export * from './session.ts';
 export * from './workspace-api.ts';
 /** The frames of the WebSocket, which has a contract of its own. */

@@ -6,7 +6,7 @@ import { type BlockCosts, CostsFile } from '../../schemas/block-costs.ts';
 import { type BlockMemory, MemoryFile } from '../../schemas/block-memory.ts';
 import { type BlockPulse, PulseFile } from '../../schemas/block-pulse.ts';
 import { defaultsOf } from '../../schemas/fields.ts';
-import { ScheduleFile, type ScheduleState } from '../../schemas/schedule.ts';
+import { ScheduleFile, type ScheduleState } from '../../schemas/block-api.ts';
 import { IS_SECRET, secretField } from '../../schemas/secret-fields.ts';
 import { compile, faultOf } from '../../schemas/validate.ts';
 

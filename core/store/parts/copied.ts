@@ -1,6 +1,6 @@
 // What is copied from one store into another, whichever they are. Pure: types only.
 import type { ArchiveInfo } from '../../schemas/block-api.ts';
-import type { BlockContents, Entries, GatewayCall, LedgerLine, Spend } from '../port.ts';
+import type { BlockContents, Entries, GatewayCall, LedgerLine, ScheduleStates, Spend } from '../port.ts';
 import type { KeyDay } from './spend-days.ts';
 
 /** One file of the log of a block. */
@@ -16,7 +16,8 @@ export interface CopiedLog {
 export interface CopiedBlock {
   /** `blocks/<name>`, or `archive/<archive name>`. */
   readonly place: string;
-  readonly documents: Omit<BlockContents, 'chat'>;
+  /** `schedule` only of a block that has, or had, schedules. */
+  readonly documents: Omit<BlockContents, 'chat'> & { readonly schedule?: ScheduleStates };
   /** Undefined for a block that is not in the archive. */
   readonly archived: ArchiveInfo | undefined;
   readonly logs: readonly CopiedLog[];

@@ -18,10 +18,10 @@ import { BLOCK_FILE_LIMITS, type FileLimits } from '../parts/block-layout.ts';
 import { bundleEntries, unreadable } from '../parts/bundle-entries.ts';
 import { MAX_BUNDLE_BYTES } from '../parts/bundle-names.ts';
 import { assertBundleSize, type BundleFile, packed, tooLarge } from '../parts/bundle-pack.ts';
-import { DOCUMENTS, type DocumentCodec, stoppedConfig } from '../parts/documents.ts';
+import { DOCUMENTS, type DocumentCodec, SCHEDULES, stoppedConfig } from '../parts/documents.ts';
 import { LastOfEach } from '../parts/last-of-each.ts';
 import { endOfPiece } from '../parts/log-lines.ts';
-import type { BlockContents, BlockRef, Entries } from '../port.ts';
+import type { BlockContents, BlockRef, Entries, ScheduleStates } from '../port.ts';
 import { listColumns, nameTaken } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
 import { entryOf, type MessageRow, NO_TEXT, valuesOf } from './message-row.ts';
@@ -46,10 +46,15 @@ const MAX_MESSAGES = 500_000;
 const SLICE = { bytes: 512 * 1024, messages: 2000 } as const;
 
 /** The block in a folder that has its name. Rejects with INVALID_REQUEST when it is too large. */
-export async function packBlock(database: Database, { name, block }: BlockRef, contents: BlockContents): Promise<Uint8Array> {
+export async function packBlock(database: Database, { name, block }: BlockRef, contents: BlockContents, schedule: ScheduleStates): Promise<Uint8Array> {
   const logs = await database.query<{ file: string; at: Date }>(NAMES, [block]);
   assertBundleSize(logs.length);
-  return packed(name, withinLimits(name, filesOf(database, block, contents, logs)));
+  return packed(name, withinLimits(name, filesOf(database, block, { ...contents, schedule }, logs)));
+}
+
+/** A block without schedules has no such document. */
+function someSchedules(schedule: ScheduleStates): { readonly schedule?: ScheduleStates } {
+  return Object.keys(schedule).length === 0 ? {} : { schedule };
 }
 
 async function* withinLimits(name: string, files: AsyncIterable<BundleFile>): AsyncGenerator<BundleFile> {
@@ -64,12 +69,12 @@ async function* withinLimits(name: string, files: AsyncIterable<BundleFile>): As
 async function* filesOf(
   database: Database,
   block: number,
-  { config, memory, costs, pulse }: BlockContents,
+  { config, memory, costs, pulse, schedule }: BlockContents & { readonly schedule: ScheduleStates },
   logs: readonly { readonly file: string; readonly at: Date }[],
 ): AsyncGenerator<BundleFile> {
   const mtime = new Date(config.updatedAt);
   const text = (path: string, content: string, at = mtime): BundleFile => ({ path, bytes: Buffer.from(content), mtime: at });
-  for (const [id, value] of Object.entries({ config, memory, costs, pulse })) yield text(`${id}.json`, formatFile(value));
+  for (const [id, value] of Object.entries({ config, memory, costs, pulse, ...someSchedules(schedule) })) yield text(`${id}.json`, formatFile(value));
   const { kept, old } = splitOld(await allEntries(database, block));
   yield text('chat.json', formatChat(kept), timeOf(kept.at(-1)) ?? mtime);
   const ids = old.flatMap(({ id, clientId }) => (clientId === undefined ? [] : [`${JSON.stringify({ id, clientId })}\n`]));
@@ -130,7 +135,11 @@ export async function unpackBlock(database: Database, bundle: Uint8Array, { want
   const unpacked = await filesIn(bundle);
   const { files } = unpacked;
   const config = checked('config.json', () => stoppedConfig(valueIn(files, 'config.json'), wanted, now));
-  const documents = { config, memory: documentIn(files, 'memory'), costs: documentIn(files, 'costs'), pulse: documentIn(files, 'pulse') };
+  const schedules = checked('schedule.json', () => SCHEDULES.parse(valueIn(files, 'schedule.json') ?? {}));
+  const documents = {
+    ...{ config, memory: documentIn(files, 'memory'), costs: documentIn(files, 'costs'), pulse: documentIn(files, 'pulse') },
+    ...someSchedules(schedules),
+  };
   const entries = await entriesIn(files, now);
   await accept(config);
   await database

@@ -149,7 +149,7 @@ export class PostgresBlock implements StoredBlock {
   async pack(): Promise<Uint8Array> {
     await Promise.all([this.#world.projection.flush(), this.log.flush()]);
     const { packBlock } = await import('./bundles.ts'); // its packages are loaded with the first export
-    return packBlock(this.#world.database, this.#ref, await this.contents());
+    return packBlock(this.#world.database, this.#ref, await this.contents(), await this.schedules.read());
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { DoctorReport } from '../../../core/index.ts';
 import { AT, answerEntry, pair, userEntry } from '../../support/block-files.ts';
-import { type StartedCore, startCore } from '../../support/blocks.ts';
+import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
 
 const problems = ({ findings }: DoctorReport, place: string): string[] => findings.filter((one) => one.place === place).map(({ problem }) => problem);
 
@@ -162,4 +162,24 @@ t.test('a cap in USD that does not count the calls of a model is reported, with 
   t.equal(problems(await unheld.core.check(), 'blocks/ada/config.json').length, 1, 'without a server, too');
   one.write('ada', 'config', { name: 'ada', adapter: PASSED_ON, budget: { monthlyUsd: 1, dailyTokens: 1000 } });
   t.same((await unheld.core.check()).findings, []);
+});
+
+t.test('a damaged schedule.json is an error, and a schedule that does not run a warning', async (t) => {
+  const one = await startCore(t);
+  const schedule = [{ id: 'brief', cron: '@daily', message: 'x' }];
+  await one.create('ada', { ...RUNNABLE, schedule });
+  t.same((await one.blocks.check()).findings, []);
+  await one.blocks.pauseSchedule('ada', 'brief');
+  t.same((await one.blocks.check()).findings, [], 'somebody has paused it');
+  one.write('ada', 'schedule', { brief: { ...one.readJson('ada', 'schedule').brief, pausedBecause: 'failures', failures: 5 } });
+  t.match(await one.blocks.check(), {
+    ok: true,
+    findings: [{ severity: 'warning', place: 'blocks/ada/config.json', problem: /brief: It has paused itself/, fix: 'blockhouse schedule resume ada brief' }],
+  });
+  one.write('ada', 'config', { ...one.readJson('ada', 'config'), schedule: [{ ...schedule[0], cron: '0 0 30 2 *' }] });
+  t.match(await one.blocks.check(), { findings: [{ problem: /the schedule brief: cron never comes/, fix: /config edit ada/ }] });
+  one.write('ada', 'schedule', '{"brief": {"last": 5}}');
+  t.match(await one.blocks.check(), { ok: false, findings: [{ severity: 'error', place: 'blocks/ada/schedule.json', problem: /brief\.last/ }] });
+  one.write('ada', 'schedule', '{"half');
+  t.match(await one.blocks.check(), { ok: false });
 });

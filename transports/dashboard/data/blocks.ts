@@ -87,20 +87,29 @@ export async function renameBlock(name: string, to: string): Promise<string> {
 /** Somebody else may change the configuration at the same time, but not this often. */
 const MAX_TRIES = 5;
 
-/** Adds a tag to a block or takes it away; resolves with false if it was so already. What others change in between is kept. */
-export async function setTag(name: string, tag: string, isWanted: boolean): Promise<boolean> {
+/** Changes a configuration as it is now; resolves with false where `change` leaves it. What others change in between is kept. */
+export async function changeConfig(name: string, change: (config: BlockConfig) => BlockConfigPatch | undefined): Promise<boolean> {
   const path = blockURL(name, '/config');
   for (let left = MAX_TRIES; ; left -= 1) {
     const { data, etag } = await call<{ readonly config: BlockConfig }>('GET', path);
-    const others = data.config.tags.filter((each) => each !== tag);
-    if (others.length < data.config.tags.length === isWanted) return false;
+    const body = change(data.config);
+    if (body === undefined) return false;
     try {
-      await call('PUT', path, { body: { tags: isWanted ? [...others, tag] : others }, headers: etag === undefined ? {} : { 'if-match': etag } });
+      await call('PUT', path, { body, headers: etag === undefined ? {} : { 'if-match': etag } });
       return true;
     } catch (error) {
       if (left === 1 || !(error instanceof ApiError) || error.code !== 'REVISION_MISMATCH') throw error;
     }
   }
+}
+
+/** Adds a tag to a block or takes it away; resolves with false if it was so already. */
+export function setTag(name: string, tag: string, isWanted: boolean): Promise<boolean> {
+  return changeConfig(name, ({ tags }) => {
+    const others = tags.filter((each) => each !== tag);
+    if (others.length < tags.length === isWanted) return undefined;
+    return { tags: isWanted ? [...others, tag] : others };
+  });
 }
 
 /** Does the same to many, eight at a time; resolves with what failed, by name. */

@@ -12,7 +12,12 @@ const READ_EVERY_MS = 200;
 
 /** The files of a block, kept right while the component is shown. */
 export function useDetails(name: string): { readonly state: Signal<Loaded<Details>>; reload(): Promise<void> } {
-  const loaded = useLoad(() => get<Details>(blockURL(name)), [name], true);
+  return useFollowed(name, () => get<Details>(blockURL(name)));
+}
+
+/** What is read of a block, kept right while the component is shown. */
+export function useFollowed<T>(name: string, read: () => Promise<T>): { readonly state: Signal<Loaded<T>>; reload(): Promise<void> } {
+  const loaded = useLoad(read, [name], true);
   useEffect(() => {
     let cancel: (() => void) | undefined;
     let isAnswered = false;

@@ -3,7 +3,7 @@ import { computed } from '@preact/signals';
 import { address, BASE, type Query, queryText } from '../base/address.ts';
 
 /** Tabs of a block, in their order. */
-export const TABS = ['chat', 'memory', 'config', 'logs', 'costs', 'history'] as const;
+export const TABS = ['chat', 'memory', 'config', 'logs', 'costs', 'history', 'schedule'] as const;
 export type Tab = (typeof TABS)[number];
 
 /** What the address names. */

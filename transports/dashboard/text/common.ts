@@ -21,7 +21,15 @@ export function stateName(state: string): string {
   return Object.hasOwn(STATES, state) ? STATES[state as BlockState] : state;
 }
 
-export const TAB_NAMES: Readonly<Record<Tab, string>> = { chat: 'Chat', memory: 'Memory', config: 'Config', logs: 'Logs', costs: 'Costs', history: 'History' };
+export const TAB_NAMES: Readonly<Record<Tab, string>> = {
+  chat: 'Chat',
+  memory: 'Memory',
+  config: 'Config',
+  logs: 'Logs',
+  costs: 'Costs',
+  history: 'History',
+  schedule: 'Schedule',
+};
 
 export const WORDS = {
   cancel: 'Cancel',

@@ -20,6 +20,7 @@ export * from './plot.ts';
 export * from './prices.ts';
 export * from './programs.ts';
 export * from './request.ts';
+export * from './schedules.ts';
 export * from './search.ts';
 export * from './settings.ts';
 export * from './stand-in.ts';

@@ -14,7 +14,7 @@ import { BlockhouseError } from '../../../errors.ts';
 import type { ArchiveInfo } from '../../../schemas/block-api.ts';
 import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS, type FileLimits } from '../../parts/block-layout.ts';
 import type { CopiedBlock, CopiedLog } from '../../parts/copied.ts';
-import { DOCUMENTS, type DocumentCodec } from '../../parts/documents.ts';
+import { DOCUMENTS, type DocumentCodec, SCHEDULES } from '../../parts/documents.ts';
 import { LastOfEach } from '../../parts/last-of-each.ts';
 import { isTemporaryName } from '../../parts/temporary-name.ts';
 import type { BlockContents, Entries } from '../../port.ts';
@@ -47,7 +47,9 @@ export async function readBlock(place: string, folder: string, name: string, arc
       return missing();
     });
   };
-  const documents = { config, memory: await other('memory'), costs: await other('costs'), pulse: await other('pulse') };
+  const schedule = await document(folder, 'schedule.json', (value) => SCHEDULES.parse(value ?? {}));
+  const some = Object.keys(schedule).length === 0 ? {} : { schedule };
+  const documents = { config, memory: await other('memory'), costs: await other('costs'), pulse: await other('pulse'), ...some };
   left.push(...(await strangers(folder)).map((file) => `${place}/${file}`));
   return { place, documents, archived, left, logs: await logsIn(folder), entries: () => entriesIn(folder) };
 }

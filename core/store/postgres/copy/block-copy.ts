@@ -8,9 +8,9 @@ import type { ArchiveInfo } from '../../../schemas/block-api.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
 import { blockNotFound } from '../../../schemas/names.ts';
 import type { CopiedBlock, CopiedLog } from '../../parts/copied.ts';
-import { DOCUMENTS } from '../../parts/documents.ts';
+import { DOCUMENTS, SCHEDULES } from '../../parts/documents.ts';
 import { endOfPiece } from '../../parts/log-lines.ts';
-import type { BlockContents, Entries } from '../../port.ts';
+import type { Entries } from '../../port.ts';
 import { infoOf } from '../archive.ts';
 import { listColumns } from '../documents.ts';
 import { entryOf, type MessageRow, valuesOf } from '../message-row.ts';
@@ -21,7 +21,7 @@ import { AFTER } from '../sql/conversation.ts';
 import * as sql from '../sql/copy.ts';
 import { ADD, NAMES } from '../sql/logs.ts';
 
-type Documents = Omit<BlockContents, 'chat'>;
+type Documents = CopiedBlock['documents'];
 interface BlockRow {
   readonly block: number;
   readonly name: string;
@@ -56,6 +56,7 @@ export async function readBlock(run: Run, place: string): Promise<CopiedBlock> {
       memory: of('memory', DOCUMENTS.memory.parse),
       costs: of('costs', DOCUMENTS.costs.parse),
       pulse: of('pulse', DOCUMENTS.pulse.parse),
+      ...(documents?.['schedule'] !== undefined && { schedule: of('schedule', (value) => SCHEDULES.parse(value)) }),
     },
     archived: archiveName === null || archived_at === null ? undefined : infoOf({ archive_name: archiveName, name, archived_at, archive }),
     logs: files.map(({ file, at }) => ({ file, at, pieces: () => piecesOf(run, block, file) })),

@@ -1,4 +1,4 @@
-// A block: its head, and its six tabs.
+// A block: its head, and its seven tabs.
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -24,6 +24,7 @@ import { Costs } from './costs/costs.tsx';
 import { History } from './history/history.tsx';
 import { Logs } from './logs/logs.tsx';
 import { Memory } from './memory/memory.tsx';
+import { Schedules } from './schedule/schedules.tsx';
 
 interface TabProps {
   readonly name: string;
@@ -38,6 +39,7 @@ const PAGES: Readonly<Record<Tab, ComponentType<TabProps>>> = {
   logs: Logs,
   costs: Costs,
   history: History,
+  schedule: Schedules,
 };
 
 const START = { label: WORDS.start, icon: 'play' } as const;

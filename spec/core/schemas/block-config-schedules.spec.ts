@@ -1,5 +1,6 @@
 import t from 'tap';
-import { Schedule, ScheduleFile } from '../../../core/schemas/schedule.ts';
+import { Schedule } from '../../../core/schemas/block-config.ts';
+import { ScheduleFile } from '../../../core/schemas/block-api.ts';
 import { refusedField } from '../../support/refused-field.ts';
 
 t.test('a schedule needs an id and a message, and its fields have limits', async (t) => {

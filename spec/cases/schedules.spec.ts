@@ -1,0 +1,36 @@
+// Schedules against real ends of processes.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import t from 'tap';
+import { RUNNABLE, repeatingDaemon, startCore } from '../support/blocks.ts';
+import { until } from '../support/until.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const HOUR = 3_600_000;
+const KILLED = resolve(import.meta.dirname, '../support/schedules/killed-core.ts');
+
+t.test('case 49: a server that is killed between the message and the note of it sends one message', async (t) => {
+  const begin = Date.parse('2026-11-20T10:30:00Z');
+  const upstream = await startUpstream(t, repeatingDaemon);
+  const clock = { now: begin };
+  const one = await startCore(t, { clock: () => clock.now });
+  await one.create('ada', { ...RUNNABLE, schedule: [{ id: 'brief', cron: '0 * * * *', message: 'Write.', graceMinutes: 1000 }] });
+  await one.blocks.start('ada');
+  const file = one.folder('ada', 'schedule.json');
+  await until('the schedule is seen', () => existsSync(file));
+  await one.core.close();
+  const last = (): string => (JSON.parse(readFileSync(file, 'utf8')) as { brief: { last: string } }).brief.last;
+  const before = last();
+  const child = spawn(process.execPath, ['--import=tsx', KILLED, one.workspace, String(begin + HOUR / 2), upstream.url], { stdio: 'inherit' });
+  t.strictSame(await once(child, 'exit'), [null, 'SIGKILL'], 'it died with the message on disk');
+  t.equal(last(), before, 'and without the note');
+  t.match(one.readJson('ada', 'chat'), [{ role: 'user', clientId: 'schedule:brief:2026-11-20T11:00:00.000Z' }]);
+  clock.now = begin + HOUR / 2 + 60_000;
+  const again = await startCore(t, { workspace: one.workspace, clock: () => clock.now });
+  await again.told('message.finished', { status: 'done' });
+  await until('it is noted', () => last() === '2026-11-20T11:00:00.000Z');
+  t.match(again.readJson('ada', 'chat'), [{ role: 'user', clientId: 'schedule:brief:2026-11-20T11:00:00.000Z', status: 'done' }, { role: 'assistant' }]);
+  t.equal(again.readJson('ada', 'chat').length, 2);
+});
