@@ -19,8 +19,8 @@ import { blockedBy } from './waiting-note.ts';
 
 /** How long an answer that nobody has got is given to who asks the same again. */
 const KEPT_MS = 600_000;
-/** More than are delivered in that time, mostly. */
-const MAX_DELIVERED = 10_000;
+/** More than are asked in that time, mostly. */
+const MAX_NOTED = 10_000;
 
 /** What asking needs besides the block. */
 export interface AskingWith {
@@ -85,27 +85,34 @@ async function inTurn(block: Block, question: BlockQuestion, using: AskingWith):
 async function byWords(block: Block, question: BlockQuestion, using: AskingWith, known: string): Promise<AskedBlock> {
   const last = (await block.files.conversation.entries()).findLast(({ clientId }) => clientId?.startsWith(known));
   const id = last !== undefined && isStillAsked(block, last) ? last.id : await post(block, question, using, `${known}${randomBytes(8).toString('base64url')}`);
-  return { id, delivered: () => noteDelivered(block, id) };
+  note(block, id, false);
+  return { id, delivered: () => note(block, id, true) };
 }
 
-/** said-twice. */
+/**
+ * said-twice. What this process has not seen is not known: where it has the workspace alone, an answer from its own time was delivered by nobody else; where others share it, one of
+ * them may have delivered it, so only those count that were asked here.
+ */
 function isStillAsked(block: Block, entry: ChatEntry): boolean {
   if (isWaiting(entry)) return true;
   const endedAt = Date.parse(entry.finishedAt ?? '');
-  return endedAt > Math.max(block.world.now() - KEPT_MS, startedAt) && delivered.get(block)?.has(entry.id) !== true;
+  if (!(endedAt > block.world.now() - KEPT_MS)) return false;
+  const isDelivered = askedHere.get(block)?.get(entry.id);
+  if (isDelivered !== undefined) return !isDelivered;
+  return !block.world.member().isShared && endedAt > startedAt;
 }
 
-/** Who got what before is not known. */
 const startedAt = Date.now() - performance.now();
-const delivered = new WeakMap<Block, Set<string>>();
+/** By the id of its message: whether a client has got the outcome of a question. */
+const askedHere = new WeakMap<Block, Map<string, boolean>>();
 
-function noteDelivered(block: Block, id: string): void {
-  const ids = delivered.get(block) ?? new Set<string>();
-  delivered.set(block, ids);
-  ids.add(id);
-  for (const old of ids) {
-    if (ids.size <= MAX_DELIVERED) break;
-    ids.delete(old);
+function note(block: Block, id: string, isDelivered: boolean): void {
+  const asked = askedHere.get(block) ?? new Map<string, boolean>();
+  askedHere.set(block, asked);
+  if (isDelivered || !asked.has(id)) asked.set(id, isDelivered);
+  for (const old of asked.keys()) {
+    if (asked.size <= MAX_NOTED) break;
+    asked.delete(old);
   }
 }
 

@@ -114,3 +114,21 @@ t.test('a key is debugged for some minutes, which the list says, until it is swi
   t.match(await on(['key', 'debug', 'my-app', '--minutes', '5', '--off']), { code: 2, stderr: /beside --off/ });
   t.match(await on(['key', 'debug', 'other']), { code: 2, stderr: /There is no key "other"/ });
 });
+
+t.test('a key gets the right to ask blocks, shows them, and loses it', async (t) => {
+  const { on } = await openDesk(t);
+  t.match(await on(['key', 'new', 'chat', '--right', 'blocks', '--block', 'ada', '--block', 'team-*']), { code: 0 });
+  t.match(await on(['key', 'new', 'all', '--right', 'blocks']), { code: 0 });
+  const table = async () => (await on(['key', 'ls'])).stdout;
+  t.match(await table(), /^KEY +TODAY +CAP +MODELS +BLOCKS +EXPIRES\nchat .* all +ada team-\* +never\nall .* all +all +never\n$/);
+  t.match(await on(['key', 'set', 'chat', '--block', 'none', '--right', 'none']), { code: 0 });
+  t.match(JSON.parse((await on(['key', 'ls', '--json'])).stdout), {
+    keys: [
+      { name: 'chat', rights: [], blocks: null },
+      { name: 'all', rights: ['blocks'] },
+    ],
+  });
+  t.match(await on(['key', 'set', 'all', '--right', 'none']), { code: 0 });
+  t.match(await table(), /^KEY +TODAY +CAP +MODELS +EXPIRES\n/, 'no column without any');
+  t.match(await on(['key', 'new', 'x', '--right', 'mcp']), { code: 2, stderr: /--right must be blocks, or none, not mcp/ });
+});

@@ -73,3 +73,9 @@ t.test("a port of Ollama's own API is not asked for Ollama's answers", async (t)
   t.match(text, /leads to this server itself/);
   await bare.close();
 });
+
+t.test('each core is told apart from all others', async (t) => {
+  const own = new OwnAddresses();
+  t.match(own.instance, /^[0-9a-f-]{36}$/);
+  t.not(own.instance, new OwnAddresses().instance);
+});

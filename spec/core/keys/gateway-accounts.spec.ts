@@ -636,3 +636,31 @@ t.test('a key and its group have the same places for all lines, whose number fol
   const changed = places.of(keyOf(null, 2));
   t.same([changed[0] === own, changed[1] === team, own?.hasRoom], [true, true, true]);
 });
+
+t.test('a call of a block counts for the key of its message and its group, and in reports only where they sum by key', async (t) => {
+  const { core } = await coreWith(t);
+  await core.keys?.setGroup('team', {});
+  await core.keys?.create('app', { group: 'team', tokensPerDay: 500 });
+  const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
+  const call = {
+    at: '2026-11-22T23:00:00.000Z',
+    block: 'ada',
+    messageId: 'm1',
+    provider: 'stepped',
+    model: 'x',
+    purpose: 'chat',
+    usage,
+    costUsd: 0.5,
+    latencyMs: 1,
+    ttftMs: null,
+  } as const;
+  const accounts = core.accounts as GatewayAccounts;
+  accounts.countForKey({ ...call, key: 'app' });
+  accounts.countForKey({ ...call, key: 'gone', failed: true });
+  t.match(await spent(core), { usd: 0.5, tokens: 1000, calls: 1 });
+  t.match((await accounts.spent('group', 'team')).day, { usd: 0.5, tokens: 1000 });
+  t.match((await accounts.costs('key')).rows.map(({ key }) => key).sort(), ['app', 'gone']);
+  t.match(await accounts.costs('day-key'), { total: { calls: 2 } });
+  for (const by of ['model', 'connection', 'day'] as const) t.match(await accounts.costs(by), { rows: [], total: { calls: 0 } }, by);
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'KEY_CAP_REACHED');
+});

@@ -10,6 +10,7 @@ import {
   newKey,
   parseGroup,
   parseKey,
+  mayAskBlock,
 } from '../../../core/keys/named-key.ts';
 import { keyWith } from '../../support/key-requests.ts';
 
@@ -120,4 +121,25 @@ t.test('what limits a key, and under which names it may ask', async (t) => {
   const refused = { code: 'KEY_FORBIDDEN', message: /"b\/m"; it may use fast, a\/\*/ };
   t.throws(() => assertMayAskFor(key, { key: 'app', askedAs: undefined, adapterId: 'b', model: 'm' }), refused);
   t.throws(() => assertMayUse(key, 'b/m'), refused);
+});
+
+t.test('a key may ask the blocks of its list, or with the right all of them', async (t) => {
+  const may = (limits: object, block: string) => mayAskBlock(checkedLimits(limits), block);
+  t.notOk(may({}, 'ada'));
+  t.notOk(may({ models: ['*', 'block/ada'] }, 'ada'), 'a list of models gives nothing');
+  t.ok(may({ rights: ['blocks'] }, 'ada'));
+  t.ok(may({ rights: ['blocks'], models: ['none'] }, 'ada'), 'and takes nothing');
+  t.ok(may({ blocks: ['ada', 'team-*'] }, 'team-1'));
+  t.notOk(may({ rights: ['blocks'], blocks: ['ada', 'team-*'] }, 'bob'));
+  for (const [field, value] of [
+    ['rights', 'blocks'],
+    ['rights', ['mcp']],
+    ['rights', [1]],
+    ['blocks', []],
+    ['blocks', ['A']],
+    ['blocks', ['a/b']],
+    ['blocks', 'ada'],
+    ['blocks', Array.from({ length: 101 }, () => 'a')],
+  ] as const)
+    t.throws(() => checkedLimits({ [field]: value } as object), { code: 'INVALID_REQUEST', details: [{ path: field }] }, JSON.stringify(value).slice(0, 20));
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseAlias, parseModelTable, splitTarget } from '../../../core/routing/model-table.ts';
+import { blockTarget, isBlockTarget, parseAlias, parseModelTable, splitTarget } from '../../../core/routing/model-table.ts';
 
 const IDS = ['one', 'two'];
 const idOf = (name: string) => (name === 'uno' ? 'one' : IDS.find((id) => id === name));
@@ -37,4 +37,22 @@ t.test('an alias of a provider that there is not is refused with those that ther
     ['tow/y', /"tow\/y" does not \(did you mean two\?\); the providers are one, two, and the connections of auth.json\./],
   ] as const)
     t.throws(() => parseAlias('a', value, idOf, IDS), { code: 'INVALID_REQUEST', message });
+});
+
+t.test('an alias may have a block as its only target, without weights and on', async (t) => {
+  const block = { adapter: 'block', model: 'ada' };
+  t.same(parseAlias('gpt', 'block/ada', idOf, IDS), { name: 'gpt', targets: [block] });
+  t.same(parseAlias('gpt', ['block/ada'], idOf, IDS), { name: 'gpt', targets: [block] });
+  for (const value of [['block/ada', 'one/x'], ['one/x', 'block/ada'], [{ model: 'block/ada', weight: 1 }], { targets: ['block/ada'], on: ['rate' as const] }])
+    t.throws(() => parseAlias('gpt', value, idOf, IDS), { code: 'INVALID_REQUEST', message: /must be the only target/ }, JSON.stringify(value));
+  for (const name of ['block/A b', 'block/con', 'block/a/b'])
+    t.throws(() => parseAlias('gpt', name, idOf, IDS), { message: /no block can have this name/ }, name);
+  t.throws(() => parseModelTable({ defaultProvider: 'block' }, idOf, IDS), { code: 'INVALID_REQUEST' });
+});
+
+t.test('a block is known by what stands before its name', async (t) => {
+  t.same(blockTarget('block/ada'), { adapter: 'block', model: 'ada' });
+  for (const name of ['block/', 'block', 'blocks/ada', 'Block/ada', 'one/block/ada']) t.equal(blockTarget(name), undefined, name);
+  t.ok(isBlockTarget({ adapter: 'block', model: 'ada' }));
+  t.notOk(isBlockTarget({ adapter: 'one', model: 'block/ada' }));
 });

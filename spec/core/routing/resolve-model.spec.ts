@@ -78,3 +78,9 @@ t.test('a document that is wrong names the field and the cure', async (t) => {
 t.test('the native lane is off for the providers that are false', async (t) => {
   t.same([...table({ native: { openai: false, gemini: false, anthropic: true } }).translated], ['openai', 'google']);
 });
+
+t.test('a block is meant by its name, unless an alias says otherwise', async (t) => {
+  t.same(named('block/ada'), { by: 'block', targets: [{ adapter: 'block', model: 'ada' }] });
+  t.match(named('block/ada', { aliases: { 'block/ada': 'ollama/m' } }), { by: 'alias' });
+  t.match(named('block/ada', { defaultProvider: 'ollama' }), { by: 'block' }, 'never the default provider');
+});
