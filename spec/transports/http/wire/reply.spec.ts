@@ -167,7 +167,7 @@ t.test('long answers to many at once leave in several turns, and callers take tu
   answer('b 1', 100_000);
   answer('short', 100);
   await Promise.all(before);
-  await until(() => written.includes('a 2'), 'the second answer of a');
+  await until(() => written.includes('a 2'), 'all are written');
   t.equal(written.filter((name) => name === 'short').length > 0 && written.indexOf('short') < written.indexOf('a 1'), true, 'a short answer is there first');
   t.ok(written.indexOf('other 0') < written.indexOf('a 1') && written.indexOf('a 1') < written.indexOf('other 2'), 'one after the other');
   t.ok(written.indexOf('b 1') < written.indexOf('a 2'), written.join(', '));
