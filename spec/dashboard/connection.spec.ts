@@ -245,3 +245,17 @@ t.test('case 38: a hidden tab draws nothing and asks nothing, and is right when 
   await page.locator(LIVE).waitFor();
   t.equal(socket.count, 1, 'over the connection that it had');
 });
+
+t.test('a page that is opened while the server is away comes when it is back', async (t) => {
+  const world = await openWorld(t, { isProcess: true });
+  if (world === undefined) return;
+  const page = await world.page('/ui/', { expected: [/ERR_CONNECTION_/, /WebSocket/] });
+  await page.locator(LIVE).waitFor();
+  await world.killServer();
+  await page.locator(LIVE).waitFor({ state: 'hidden' });
+  await page.locator('.nav', { hasText: 'Settings' }).click();
+  await page.getByText('This page comes as soon as the server answers.').waitFor();
+  await world.startServer();
+  await page.getByRole('heading', { name: 'Providers and keys' }).waitFor();
+  t.equal(await page.getByText('This page comes').count(), 0);
+});

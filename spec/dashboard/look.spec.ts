@@ -263,3 +263,16 @@ t.test('an event tells its figures in words', async (t) => {
   await row.waitFor();
   t.match(await row.innerText(), /usage inputTokens \d+, outputTokens \d+/);
 });
+
+t.test('a local server that does not run is not called ready, until it has answered', async (t) => {
+  const world = await openWorld(t, { isAlone: true });
+  if (world === undefined) return;
+  const page = await world.page('/ui/gateway');
+  const row = page.getByRole('row', { name: /^Ollama/ });
+  await row.getByRole('link', { name: 'Not ready' }).waitFor();
+  await page.getByText('0 providers', { exact: false }).waitFor();
+  world.standIn.onMessage(/./, { content: 'Yes.' });
+  await world.standIn.start();
+  await world.api('POST', '/v1/chat', { adapter: 'ollama', model: 'stand-in', messages: [{ role: 'user', content: 'Hello' }] });
+  await row.getByText('Ready', { exact: true }).waitFor();
+});

@@ -1,7 +1,7 @@
 // The frame of every page: the menu, what concerns all pages, and the page itself.
 import { effect } from '@preact/signals';
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { navigate } from '../base/address.ts';
 import { announced } from '../base/announce.ts';
 import { now } from '../base/clock.ts';
@@ -84,8 +84,16 @@ export function App() {
 /** Made anew for each block and page, but not for each tab or filter. */
 function CurrentPage() {
   const row = rowOf();
+  const { state } = socket.connection.value;
   const [loaded, setLoaded] = useState<{ readonly id: string; readonly View: ComponentType }>();
   const [failure, setFailure] = useState<unknown>();
+  const hasLost = useRef(false);
+  useEffect(() => {
+    // A browser asks only once for a file of script; what was typed is kept over a reload.
+    if (failure === undefined) hasLost.current = false;
+    else if (state === 'lost') hasLost.current = true;
+    else if (state === 'live' && hasLost.current) location.reload();
+  }, [failure, state]);
   useEffect(() => {
     let isWanted = true;
     setFailure(undefined);
@@ -99,8 +107,16 @@ function CurrentPage() {
   }, [row?.id]);
   if (row === undefined) return <NotFound />;
   if (row.view !== undefined) return <row.view />;
-  if (failure !== undefined) return <Failed error={failure} />;
+  if (failure !== undefined) return state === 'live' ? <Failed error={failure} /> : <Later name={row.name} />;
   return loaded?.id === row.id ? <loaded.View /> : null;
+}
+
+function Later({ name }: { readonly name: string }) {
+  return (
+    <Empty text={WORDS.later}>
+      <h1 class="sr">{name}</h1>
+    </Empty>
+  );
 }
 
 function NotFound() {

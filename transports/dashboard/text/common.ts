@@ -57,6 +57,7 @@ export const WORDS = {
   skip: 'Skip to the page',
   newBlock: 'New block',
   notFound: 'There is no such page.',
+  later: 'This page comes as soon as the server answers.',
   toFleet: 'Go to the fleet',
 } as const;
 

@@ -154,9 +154,13 @@ function Providers({ data, keys, connections }: ProvidersProps) {
   );
 }
 
-/** The figures come often and look for no credentials outside of auth.json and the environment; the list of providers, read once, has looked. */
-function isReady({ id, ready, source }: GatewayFigures['adapters'][number], keys: ProvidersProps['keys']): boolean {
-  return ready && !(source === 'chain' && keys?.find((each) => each.id === id)?.ready === false);
+/**
+ * The figures come often, and neither look for credentials outside of auth.json and the environment nor ask whether a server without a key runs; the list of
+ * providers, read once, has done both. A server that has answered since then is ready.
+ */
+function isReady({ id, ready, source, series }: GatewayFigures['adapters'][number], keys: ProvidersProps['keys']): boolean {
+  const isUnsure = source === 'chain' || (source === null && series.every(({ requests, errors }) => requests === errors));
+  return ready && !(isUnsure && keys?.find((each) => each.id === id)?.ready === false);
 }
 
 interface ProviderRowProps {
