@@ -100,7 +100,11 @@ t.test('a window that is moved without a call is a compaction, too, and one that
   core.events.emit('message.started', { block: 'helper', id: 'm2', attempt: 1, provider: 'p', model: 'm' });
   core.events.emit('memory.compacted', { block: 'helper', outcome: 'failed', trigger: 'manual' });
   core.events.emit('message.finished', { block: 'helper', id: 'm2', status: 'done' });
-  const [, call, compaction, message] = ended;
+  await Promise.resolve();
+  const call = ended.find(({ name }) => name === 'chat m');
+  const compaction = ended.filter(({ name }) => name === 'compact memory')[1];
+  const message = ended.find(({ name }) => name === 'invoke_agent helper');
+  t.ok(call?.parentSpanContext?.spanId);
   t.not(compaction?.spanContext().spanId, call?.parentSpanContext?.spanId);
   t.equal(compaction?.parentSpanContext?.spanId, message?.spanContext().spanId);
   t.equal(compaction?.status.code, api.SpanStatusCode.ERROR);
