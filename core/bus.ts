@@ -309,18 +309,36 @@ export interface CoreBus extends Emitter<CoreEvents> {
 // The package's types describe its CommonJS build, where the function is a property; at run time it is the default export.
 const mitt = mittModule as unknown as typeof mittModule.default;
 
-/** A bus that isolates its listeners: if one throws, the error becomes a process warning and doesn't reach the emitter or other listeners. */
+/**
+ * A bus that isolates its listeners: if one throws, the error becomes a process warning and doesn't reach the emitter or other listeners.
+ *
+ * few-instructions: every request emits several facts. So listeners stand in lists that are never changed but replaced, and a fact needs no copy of them.
+ */
 export function createBus(): CoreBus {
-  const bus = mitt<CoreEvents>();
-  const emit = (type: keyof CoreEvents, fact?: unknown): void => {
-    const listeners = bus.all.get(type);
-    if (listeners !== undefined) tell(listeners as readonly Listener[], fact);
-    const ofAll = bus.all.get('*');
-    if (ofAll !== undefined) tell(ofAll as readonly Listener[], type, fact);
+  const { all } = mitt<CoreEvents>();
+  const on = (type: Name, listener: Listener): void => void all.set(type, [...listenersOf(type), listener] as never);
+  const off = (type: Name, listener?: Listener): void => {
+    const listeners = listenersOf(type);
+    const at = listener === undefined ? -1 : listeners.indexOf(listener);
+    if (listener === undefined) all.set(type, []);
+    else if (at >= 0) all.set(type, listeners.toSpliced(at, 1) as never);
   };
-  const hears = (name: keyof CoreEvents): boolean => (bus.all.get(name)?.length ?? 0) > 0 || (bus.all.get('*')?.length ?? 0) > 0;
-  return { ...bus, emit, hears };
+  const emit = (type: keyof CoreEvents, fact?: unknown): void => {
+    const listeners = all.get(type) as readonly Listener[] | undefined;
+    if (listeners !== undefined) for (const listener of listeners) tell(listener, fact);
+    const ofAll = all.get('*') as readonly Listener[] | undefined;
+    if (ofAll !== undefined) for (const listener of ofAll) callApart(listener, type, fact);
+  };
+  const hears = (name: keyof CoreEvents): boolean => listenersOf(name).length > 0 || listenersOf('*').length > 0;
+  function listenersOf(type: Name): readonly Listener[] {
+    return (all.get(type) as readonly Listener[] | undefined) ?? NOBODY;
+  }
+  return { all, on, off, emit, hears } as CoreBus;
 }
+
+type Name = keyof CoreEvents | '*';
+type Listener = (...what: readonly unknown[]) => void;
+const NOBODY: readonly Listener[] = [];
 
 /** Tells how long a part of the store takes, where somebody listens. */
 export function storeTiming(bus: Pick<CoreBus, 'emit' | 'hears'>, part: StorePart): () => (() => void) | undefined {
@@ -331,13 +349,13 @@ export function storeTiming(bus: Pick<CoreBus, 'emit' | 'hears'>, part: StorePar
   };
 }
 
-type Listener = (...what: readonly unknown[]) => void;
-
-/** Every request emits two facts, so one listener, the usual number, is called without a copy of the list: a copy is for listeners that add or remove others. */
-function tell(listeners: readonly Listener[], ...what: readonly unknown[]): void {
-  const [only] = listeners;
-  if (only !== undefined && listeners.length === 1) callApart(only, ...what);
-  else for (const listener of [...listeners]) callApart(listener, ...what);
+/** callApart for the usual listener, without a list of its arguments. */
+function tell(listener: (fact: unknown) => void, fact: unknown): void {
+  try {
+    listener(fact);
+  } catch (error) {
+    warn(error);
+  }
 }
 
 /** Calls foreign code. An error that it throws becomes a process warning. */
@@ -345,6 +363,10 @@ export function callApart<A extends readonly unknown[]>(call: (...what: A) => vo
   try {
     call(...what);
   } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error));
+    warn(error);
   }
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
 }

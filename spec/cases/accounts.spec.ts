@@ -18,4 +18,5 @@ t.test('what a provider was sent is in the ledger, call by call, whatever happen
   t.comment(JSON.stringify(report));
   t.same(faults, []);
   t.ok(report.told > 0 && report.untold > 0 && report.kills + report.ends > 0);
+  t.ok(report.compared > 0, 'the counters were held against the ledger, too');
 });

@@ -40,7 +40,7 @@ export class CallSpans {
       if (parent === undefined) return;
       const record = new CallRecord(factory, upstreams, fact, parent, to);
       this.#await(record);
-      note(record);
+      queueMicrotask(() => note(record)); // what most calls have cost is known in the same turn
     });
     events.on('call.counted', (line) => this.#price(line));
     events.on('call.billed', (line) => this.#price(line));
@@ -127,13 +127,13 @@ class CallRecord implements Noted {
     const fact = this.#fact;
     const { provider, address, port } = this.#upstreams.of(fact.adapter, fact.address);
     const attributes: Attributes = {
-      [CONVENTION.operation]: operationOf(fact),
-      [CONVENTION.provider]: provider,
-      [CONVENTION.requestModel]: fact.model,
-      [OWN.requestId]: fact.requestId,
-      [OWN.connection]: fact.adapter,
-      [OWN.attempt]: attempt,
-    };
+      'gen_ai.operation.name': operationOf(fact),
+      'gen_ai.provider.name': provider,
+      'gen_ai.request.model': fact.model,
+      'blockhouse.request_id': fact.requestId,
+      'blockhouse.connection': fact.adapter,
+      'blockhouse.attempt': attempt,
+    }; // written out, as in tracing.ts
     if (address !== undefined) attributes[CONVENTION.address] = address;
     if (port !== undefined) attributes[CONVENTION.port] = port;
     if (fact.stream === true) attributes[CONVENTION.stream] = true;

@@ -3,6 +3,7 @@
 // never-in-the-way: a collector that is slow or away costs spans, which are counted, and one line of the log in a minute.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Attributes } from '@opentelemetry/api';
 import type { Core, Environment } from '../../core/index.ts';
 import type { TransportLog } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -40,6 +41,7 @@ const LOG_EVERY_MS = 60_000;
 /** A collector may send a whole page as its error. */
 const MAX_ERROR = 200;
 const SERVICE = 'blockhouse';
+const INSTANCE = 'service.instance.id';
 
 /** Rejects with INVALID_REQUEST for a variable that says nothing we know, and where packages are missing. */
 export async function startTelemetry(core: Core, { env, log, metrics, loaders }: TelemetryOptions): Promise<Telemetry> {
@@ -48,10 +50,11 @@ export async function startTelemetry(core: Core, { env, log, metrics, loaders }:
   const packages = await loadPackages(settings, loaders);
   logProblems(packages.api, log);
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } = packages.resources;
-  const own = resourceFromAttributes({ 'service.name': SERVICE, 'service.version': core.version, 'service.instance.id': randomUUID() });
-  const resource = defaultResource()
+  const own = resourceFromAttributes({ 'service.name': SERVICE, 'service.version': core.version, [INSTANCE]: randomUUID() });
+  const given = defaultResource()
     .merge(own)
     .merge(detectResources({ detectors: [envDetector] }));
+  const resource = given.merge(resourceFromAttributes(ofWorker(given.attributes, metrics.labels['worker'])));
   const shared = { env, resource, upstreams: new Upstreams(core), metrics, scope: { name: SERVICE, version: core.version } };
   const tracing = startTracing(core, packages, settings, shared, problemsOf(log, 'spans could not be exported'));
   const push = startMetrics(core, packages, settings, shared, problemsOf(log, 'metrics could not be exported'));
@@ -59,6 +62,11 @@ export async function startTelemetry(core: Core, { env, log, metrics, loaders }:
     trace: tracing?.trace,
     close: async (ms) => void (await Promise.all([tracing?.queue.shutdown(ms), push?.shutdown(ms)])),
   };
+}
+
+/** Workers have one environment, and each has figures of its own: a name that is given to the instance is that of all of them. */
+function ofWorker(given: Attributes, worker: string | undefined): Attributes {
+  return worker === undefined ? {} : { [INSTANCE]: `${String(given[INSTANCE])}-${worker}` };
 }
 
 interface Shared {
@@ -76,13 +84,13 @@ function startTracing(core: Core, { api, sdk, newSpanExporter }: Packages, { tra
   const queue = new SpanQueue(newSpanExporter(), traces.queue, { dropped: (reason, count) => metrics.dropSpans(reason, count), failed });
   const factory = new SpanFactory(api, sdk, shared.env, resource, scope);
   const tracing: Tracing = { clock: new SpanClock(), factory, note: (noted) => queue.add(noted) };
-  const { begin } = new RequestSpans(core, tracing, traces.takesParents);
+  const requests = new RequestSpans(core, tracing, traces.takesParents);
   const blocks = new BlockSpans(core, tracing, () => metrics.dropSpans('queue_full', 1));
   new CallSpans(core, tracing, upstreams, (fact, from) => {
-    if (fact.traceparent !== undefined) return recorded(fact.traceparent);
+    if (fact.traceparent !== undefined) return requests.find(fact.traceparent) ?? recorded(fact.traceparent);
     return fact.caller === undefined ? undefined : blocks.parentOf(fact, from);
   });
-  return { trace: begin, queue };
+  return { trace: requests.begin, queue };
 }
 
 function startMetrics(core: Core, { newMetricExporter }: Packages, { metrics: settings }: OtlpSettings, shared: Shared, failed: (error: Error) => void) {

@@ -84,12 +84,14 @@ export class SpanQueue {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#underWay !== undefined || this.#waiting.length === 0) return this.#underWay ?? Promise.resolve();
-    const spans = this.#taken();
-    this.#underWayCount = spans.length;
-    this.#underWay = sent(this.#exporter, spans, this.#settings.timeoutMs).then((failure) => {
+    const taken = this.#taken();
+    const { length } = taken;
+    this.#underWayCount = length;
+    // The exporter has written them by the time that it returns, so none of them is kept until the collector has answered.
+    this.#underWay = sent(this.#exporter, taken, this.#settings.timeoutMs).then((failure) => {
       this.#underWay = undefined;
       if (failure !== undefined) {
-        if (this.#underWayCount > 0) this.#reports.dropped('export_failed', spans.length); // counted: unless the end of the server has counted them
+        if (this.#underWayCount > 0) this.#reports.dropped('export_failed', length); // counted: unless the end of the server has counted them
         this.#reports.failed(failure);
       }
       this.#underWayCount = 0;

@@ -7,7 +7,7 @@ import type { Attributes } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { parseTraceparent, type TraceParent, traceparentOf } from '../../core/base/traceparent.ts';
 import type { Core, CoreEvents } from '../../core/index.ts';
-import { CONVENTION, OWN } from './attributes.ts';
+import { CONVENTION } from './attributes.ts';
 import type { SpanClock } from './clock.ts';
 import { isRecorded, type Noted, type SpanFactory } from './spans.ts';
 
@@ -30,7 +30,7 @@ type Served = CoreEvents['request.served'];
 class RequestSpan implements Noted {
   readonly count = 1;
   readonly #factory: SpanFactory;
-  readonly #own: TraceParent;
+  readonly own: TraceParent;
   readonly #parent: TraceParent | undefined;
   readonly #from: number;
   readonly #url: string;
@@ -39,7 +39,7 @@ class RequestSpan implements Noted {
 
   constructor(factory: SpanFactory, own: TraceParent, parent: TraceParent | undefined, from: number, url: string) {
     this.#factory = factory;
-    this.#own = own;
+    this.own = own;
     this.#parent = parent;
     this.#from = from;
     this.#url = url;
@@ -54,12 +54,13 @@ class RequestSpan implements Noted {
   spans(): ReadableSpan[] {
     const { method = '', route = NO_ROUTE, status = 0, requestId = '' } = this.#served ?? {};
     const isKnown = METHODS.has(method);
+    // Names are written out where each request makes them: computed ones take several times as long. A test holds them against the conventions.
     const attributes: Attributes = {
-      [CONVENTION.method]: isKnown ? method : '_OTHER',
-      [CONVENTION.scheme]: 'http',
-      [CONVENTION.path]: this.#url.slice(0, MAX_PATH).split('?', 1)[0] ?? '',
-      [CONVENTION.status]: status,
-      [OWN.requestId]: requestId,
+      'http.request.method': isKnown ? method : '_OTHER',
+      'url.scheme': 'http',
+      'url.path': pathOf(this.#url),
+      'http.response.status_code': status,
+      'blockhouse.request_id': requestId,
     };
     if (!isKnown) attributes[CONVENTION.originalMethod] = method;
     if (route !== NO_ROUTE) attributes[CONVENTION.route] = route;
@@ -67,9 +68,14 @@ class RequestSpan implements Noted {
     const code = status >= 500 ? String(status) : undefined;
     const name = route === NO_ROUTE ? verb : `${verb} ${route}`;
     return [
-      this.#factory.make({ name, kind: 'SERVER', own: this.#own, parent: this.#parent, isRemote: true, from: this.#from, to: this.#to, attributes, code }),
+      this.#factory.make({ name, kind: 'SERVER', own: this.own, parent: this.#parent, isRemote: true, from: this.#from, to: this.#to, attributes, code }),
     ];
   }
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  return url.slice(0, end < 0 ? MAX_PATH : Math.min(end, MAX_PATH));
 }
 
 /** The spans of requests. */
@@ -97,6 +103,11 @@ export class RequestSpans {
     if (isRecorded(own)) this.#open.set(traceparent, new RequestSpan(factory, own, parent, clock.now(), req.url ?? ''));
     return traceparent;
   };
+
+  /** The span of a request under way that this header names; undefined if it has ended, or is not recorded. */
+  find(traceparent: string): TraceParent | undefined {
+    return this.#open.get(traceparent)?.own;
+  }
 
   #served(fact: Served): void {
     const span = fact.traceparent === undefined ? undefined : this.#open.get(fact.traceparent);

@@ -11,11 +11,14 @@
 //   their own is then no more than those lines say, and these say no more than twice what such calls are expected to use.
 // once-each: the ledger begins a new file in the midst of it, and each call still has one line.
 // caps-hold: a caller that asks one after the other passes a cap by its last call at most, and one that asks many at a time by those that ran together.
+// counters-are-of-one-life: the counters of `GET /metrics` are those of the process since its start. Whenever nothing is under way, they equal the lines of the calls that it was
+//   sent, cent by cent. What was under way when it was killed is in the ledger, and in no counter.
 // refused-is-free: what the provider refused before any work costs nothing.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readScrape, sumOf } from '../observability/scrape.ts';
 import { Random } from '../crash/random.ts';
 import { ServerProcess } from '../crash/server-process.ts';
 import { BookedProvider, COURSES, type Course, type Seen, WORD } from './booked-provider.ts';
@@ -39,6 +42,8 @@ export interface MixedReport {
   readonly kills: number;
   readonly ends: number;
   readonly jumps: number;
+  /** How often the counters were compared with the ledger. */
+  readonly compared: number;
   readonly faults: readonly string[];
 }
 
@@ -85,7 +90,11 @@ const LANES: Readonly<Record<string, Lane>> = {
   'connection embeddings': { path: '/v1/embeddings', body: (prompt) => ({ model: 'gpu/m', input: prompt }) },
 };
 const HAPPENINGS = ['kill', 'jump', 'rest', 'end', 'rest', 'kill', 'jump'] as const;
+/** USD a million tokens. */
+const PRICE = { input: 3, output: 15 };
 const AT_ONCE = 12;
+/** The ledger is written ten times a second. */
+const WRITTEN_MS = 1500;
 const DAY_MS = 86_400_000;
 const LARGE_CAP = 1_000_000_000;
 const SMALL_CAP = 1500;
@@ -132,6 +141,7 @@ interface Line {
   readonly error: string | null;
   readonly at: string;
   readonly key: string | null;
+  readonly costUsd: number | null;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly totalTokens: number } | null;
 }
 
@@ -153,7 +163,8 @@ export class MixedCalls {
   readonly #together = new Map<number, { readonly killedAt: number; readonly tokens: number }>();
   /** What happens to calls that are made now: the server may live on for a moment. */
   #fate: Fate = 'answered';
-  readonly #counts = { kills: 0, ends: 0, jumps: 0 };
+  readonly #counts = { kills: 0, ends: 0, jumps: 0, compared: 0 };
+  readonly #wrongCounters: string[] = [];
 
   constructor(options: MixedOptions) {
     this.#options = options;
@@ -173,6 +184,7 @@ export class MixedCalls {
         await this.#during(ids);
       }
       await this.#settled();
+      await this.#compareCounters();
       const spent = await this.#spent();
       const passed = await this.#passCaps();
       await this.#end();
@@ -196,7 +208,12 @@ export class MixedCalls {
   /** Named connections to the same provider: one some of whose fields change on the way, and one with several keys; and an alias for models of several. */
   #connect(): void {
     const { workspace } = this.#options;
-    const gpu = { adapter: 'openai', baseURL: `${this.#providerUrl}/v1`, quirks: { maxTokensField: 'max_tokens', drop: ['seed'] } };
+    const gpu = {
+      adapter: 'openai',
+      baseURL: `${this.#providerUrl}/v1`,
+      quirks: { maxTokensField: 'max_tokens', drop: ['seed'] },
+      models: { m: { price: PRICE } },
+    };
     const keys = {
       adapter: 'openai',
       baseURL: `${this.#providerUrl}/v1`,
@@ -224,7 +241,10 @@ export class MixedCalls {
     else if (happening === 'jump') this.#jump();
     await Promise.all(workers);
     if (goesDown) await this.#start();
-    else if (happening === 'rest') await this.#settled();
+    else if (happening === 'rest') {
+      await this.#settled();
+      await this.#compareCounters();
+    }
   }
 
   async #start(): Promise<void> {
@@ -326,6 +346,32 @@ export class MixedCalls {
     for (const made of this.#made) made.isSettled ||= made.session === this.#session;
   }
 
+  /** counters-are-of-one-life. */
+  async #compareCounters(): Promise<void> {
+    const servers = new Map(this.#made.map(({ id, server }) => [id, server]));
+    const figures = (lines: readonly Line[]) => ({
+      input: lines.reduce((sum, { usage }) => sum + (usage?.inputTokens ?? 0), 0),
+      output: lines.reduce((sum, { usage }) => sum + (usage?.outputTokens ?? 0), 0),
+      nanoUsd: Math.round(1e9 * lines.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0)),
+      unpriced: lines.filter(({ usage, costUsd }) => usage !== null && costUsd === null).length,
+      calls: lines.length,
+    });
+    const response = await fetch(`${this.#url}/metrics`, { headers: { authorization: `Bearer ${this.#token}` } });
+    const scraped = readScrape(await response.text());
+    const counters = {
+      input: sumOf(scraped, 'blockhouse_tokens_total', { type: 'input' }),
+      output: sumOf(scraped, 'blockhouse_tokens_total', { type: 'output' }),
+      nanoUsd: Math.round(1e9 * sumOf(scraped, 'blockhouse_cost_usd_total')),
+      unpriced: sumOf(scraped, 'blockhouse_unpriced_calls_total'),
+      calls: sumOf(scraped, 'blockhouse_calls_total'),
+    };
+    let ledger = '';
+    for (const until = performance.now() + WRITTEN_MS; performance.now() < until && ledger !== JSON.stringify(counters); await delay(50))
+      ledger = JSON.stringify(figures(linesIn(this.#options.workspace).filter(({ requestId }) => servers.get(requestId) === this.#servers)));
+    this.#counts.compared += 1;
+    if (ledger !== JSON.stringify(counters)) this.#wrongCounters.push(`counters-are-of-one-life: ${JSON.stringify(counters)}, and the ledger ${ledger}`);
+  }
+
   async #spent(): Promise<{ day: string; tokens: number }> {
     const response = await fetch(`${this.#url}/api/keys`, { headers: { authorization: `Bearer ${this.#token}` } });
     const { keys } = (await response.json()) as { keys: { spentToday: { tokens: number } }[] };
@@ -403,7 +449,7 @@ export class MixedCalls {
 
   #judge(spent: { day: string; tokens: number }, passed: readonly string[]): MixedReport {
     const lines = linesIn(this.#options.workspace);
-    const faults: string[] = [...passed];
+    const faults: string[] = [...passed, ...this.#wrongCounters];
     const [byCall, bySeen] = [groupBy(lines, (line) => line.requestId), groupBy(this.#provider.seen, ({ id }) => id)];
     const counts = { told: 0, untold: 0 };
     const isListed = ({ id, lane }: Made): boolean => {

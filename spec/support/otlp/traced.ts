@@ -19,6 +19,8 @@ export interface TracedOptions extends TestServerOptions {
   /** Variables of OpenTelemetry besides the address of the collector. */
   readonly otel?: Readonly<Record<string, string>>;
   readonly collector?: Collector;
+  /** The number of this process among several. */
+  readonly worker?: string;
 }
 
 /** Runs this with variables of the process, which the packages of OpenTelemetry read. */
@@ -35,11 +37,11 @@ export async function withVariables<T>(variables: Readonly<Record<string, string
 }
 
 export async function startTraced(t: Test, options: TracedOptions = {}): Promise<Traced> {
-  const { otel = {}, collector = await startCollector(t), http, ...rest } = options;
+  const { otel = {}, collector = await startCollector(t), http, worker, ...rest } = options;
   let telemetry: Telemetry | undefined;
   const mounts: Mount[] = [];
   const server = await startServer(t, { adapters: createAdapters(), env: {}, ...rest, http: { ...http, mounts, trace: (req) => telemetry?.trace?.(req) } });
-  const mount = createMetrics(server.core, { isOpen: false });
+  const mount = createMetrics(server.core, { isOpen: false, ...(worker !== undefined && { labels: { worker } }) });
   mounts.push(mount);
   const { metrics } = mount;
   const problems: Traced['problems'] = [];

@@ -33,6 +33,10 @@ t.test('a call has a span of its request and one of its attempt within it, with 
     'server.port': Number(new URL(server.upstream.url).port),
     'blockhouse.connection': 'gpu',
     'blockhouse.attempt': 1,
+    'gen_ai.response.model': 'm',
+    'gen_ai.response.id': 'x',
+    'gen_ai.response.finish_reasons': ['end_turn'],
+    'blockhouse.cost_usd': 0.000042,
   });
   for (const { attributes } of spans) t.equal(attributes['blockhouse.request_id'], headers['x-request-id']);
   t.ok((request?.from ?? 0) <= (attempt?.from ?? 0) && (attempt?.to ?? 0) <= (request?.to ?? 0), 'the attempt lies within the request');

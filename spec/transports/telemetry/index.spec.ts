@@ -29,6 +29,18 @@ t.test('the variables of OpenTelemetry say where to, how, and with what', async 
   t.equal(server.collector.metrics[0]?.resource['service.name'], 'gate');
 });
 
+t.test('each of several workers is an instance of its own, also where the variables name one for all', async (t) => {
+  const idOf = async (worker: string, otel: Record<string, string> = {}) => {
+    const server = await startGpu(t, { otel, worker });
+    await server.call('POST', '/v1/chat', { body: BODY });
+    const [span] = await spansOf(server, 2);
+    return String(span?.resource['service.instance.id']);
+  };
+  const named = { OTEL_RESOURCE_ATTRIBUTES: 'service.instance.id=one' };
+  t.same(await Promise.all([idOf('1', named), idOf('2', named)]), ['one-1', 'one-2']);
+  t.not(await idOf('1'), await idOf('1'));
+});
+
 t.test('with http/json, a collector gets the same as JSON', async (t) => {
   const server = await startGpu(t, { otel: { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' } });
   await server.call('POST', '/v1/chat', { body: BODY });
