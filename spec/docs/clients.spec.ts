@@ -89,6 +89,12 @@ t.test("Ollama's library for JavaScript", async (t) => {
   t.equal(countOf(await follow(await reader(t), "Ollama's library for JavaScript")), 2);
 });
 
+t.test('a block as a model', async (t) => {
+  const output = await follow(await reader(t), 'A block as a model');
+  t.equal(countOf(output), 2, 'whole, and the same streamed');
+  t.equal([...output.matchAll(/"text_delta","text":"([^"]*)"/g)].map(([, piece = '']) => piece).join(''), ANSWER, 'the same, streamed');
+});
+
 t.test('coding agents', async (t) => {
   const output = await follow(await reader(t), 'Coding agents');
   t.equal(output.match(/^gpt-4o-mini$/gm)?.length, 2, 'in either protocol');

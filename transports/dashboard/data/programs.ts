@@ -92,6 +92,8 @@ export type NumberField = (typeof USD_FIELDS)[number] | (typeof COUNT_FIELDS)[nu
 export interface TypedLimits extends Readonly<Record<NumberField, string>> {
   /** A pattern in each line. */
   readonly models: string;
+  /** The same of blocks; a star alone is all of them. */
+  readonly blocks: string;
   readonly group: string;
   /** The last day, as fields of dates have it. */
   readonly lastDay: string;
@@ -105,6 +107,7 @@ export function typedLimits(key?: ProgramKey): TypedLimits {
   return {
     ...numbers,
     models: key?.models?.join('\n') ?? '',
+    blocks: key?.blocks?.join('\n') ?? (key?.rights.includes('blocks') === true ? ALL_BLOCKS : ''),
     group: key?.group ?? '',
     lastDay: key?.expiresAt == null ? '' : dayOf(new Date(key.expiresAt)),
     refuses: key && key.unpriced === 'refuse',
@@ -117,16 +120,24 @@ export function refusesUnpriced(typed: TypedLimits): boolean {
   return typed.refuses ?? (!hasTokens && USD_FIELDS.some((field) => typed[field] !== ''));
 }
 
+const ALL_BLOCKS = '*';
+
+function linesOf(text: string): string[] {
+  return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
+}
+
 /** The limits that differ from `before`, or the fields that are no numbers. */
 export function limitsOf(typed: TypedLimits, before: TypedLimits | undefined): ChangeKey | ReadonlySet<string> {
   const isUsd = (field: string): boolean => USD_FIELDS.some((each) => each === field);
   const numbers = [...USD_FIELDS, ...COUNT_FIELDS].map((field) => [field, numberOf(typed[field], isUsd(field))] as const);
   const wrong = new Set<string>(numbers.filter(([, value]) => value === undefined).map(([field]) => field));
   if (wrong.size > 0) return wrong;
-  const models = typed.models.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
+  const [models, blocks] = [linesOf(typed.models), linesOf(typed.blocks)];
   const all: ChangeKey = {
     ...(Object.fromEntries(numbers) as ChangeKey),
     models: models.length === 0 ? null : models,
+    rights: blocks.length === 0 ? [] : ['blocks'],
+    blocks: blocks.length === 0 || blocks.includes(ALL_BLOCKS) ? null : blocks,
     group: typed.group === '' ? null : typed.group,
     expiresAt: typed.lastDay === '' ? null : new Date(`${typed.lastDay}T23:59:59`).toISOString(),
     unpriced: refusesUnpriced(typed) ? 'refuse' : 'allow',
@@ -134,6 +145,7 @@ export function limitsOf(typed: TypedLimits, before: TypedLimits | undefined): C
   if (before === undefined) return all;
   const isSame: Readonly<Record<string, boolean>> = {
     expiresAt: typed.lastDay === before.lastDay,
+    rights: typed.blocks === before.blocks,
     unpriced: refusesUnpriced(typed) === refusesUnpriced(before),
   };
   return Object.fromEntries(

@@ -92,6 +92,15 @@ export const panelText = {
   messages: 'Newest messages',
 } as const;
 
+export const asModelText = {
+  title: 'Use it as a model',
+  lead: 'Any chat program can talk to this block. It needs a key that may ask blocks: Gateway, Programs.',
+  baseURL: 'Base URL',
+  model: 'Model',
+  tryIt: 'Try it in a terminal',
+  key: '<key>',
+} as const;
+
 /** What became of a message or an answer, where it is not simply done. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   failed: 'failed',

@@ -26,6 +26,8 @@ export const programsText = {
   lastDay: 'Works until the end of',
   models: 'Models that it may use',
   modelsHelp: 'One in each line. A star stands for any letters: openai/* allows every model of OpenAI. Empty allows all.',
+  blocks: 'Blocks that it may ask as models',
+  blocksHelp: 'One in each line, and a star alone for all. It asks them as block/name. Empty allows none.',
   group: 'Group',
   groupHelp: 'The keys of a group share the limits of the group.',
   noGroup: 'None',
@@ -104,7 +106,7 @@ export function capOfKeyText({ field, cap, spent }: CapOfKey): string {
 }
 
 /** `Group team · 4 calls at the same time · models openai/*`; empty without any. */
-export function limitsText({ group, inFlight, requestsPerMinute, tokensPerMinute, models, unpriced }: ProgramKey): string {
+export function limitsText({ group, inFlight, requestsPerMinute, tokensPerMinute, models, rights, blocks, unpriced }: ProgramKey): string {
   return [
     group === null ? '' : `Group ${group}`,
     inFlight === null ? '' : `${plural(inFlight, 'call', 'calls')} at the same time`,
@@ -112,6 +114,7 @@ export function limitsText({ group, inFlight, requestsPerMinute, tokensPerMinute
     tokensPerMinute === null ? '' : `${plural(tokensPerMinute, 'token', 'tokens')} a minute`,
     unpriced === 'refuse' ? 'known prices only' : '',
     models === null ? '' : models.join(', '),
+    blocks === null && rights.length === 0 ? '' : `blocks ${blocks?.join(', ') ?? 'all'}`,
   ]
     .filter((text) => text !== '')
     .join(' · ');

@@ -20,6 +20,8 @@ const KEY: ProgramKey = {
   rights: [],
   blocks: [],
   models: ['a/*', 'b/x'],
+  rights: [],
+  blocks: null,
   expiresAt: '2027-01-31T12:34:56.000Z',
   spentToday: spend(1, 10),
   spentThisWeek: spend(2, 20),
@@ -53,6 +55,18 @@ t.test('a new key whose only caps are in USD refuses what they would not count, 
   const { expiresAt } = limitsOf({ ...none, lastDay: '2027-01-31' }, undefined) as { readonly expiresAt: string };
   t.equal(new Date(expiresAt).getDate(), 31);
   t.equal(Date.parse(expiresAt) - new Date('2027-01-31T00:00:00').getTime(), 86_399_000, 'the whole day');
+});
+
+t.test('the blocks of a key are typed in lines: none, some, or all with a star', async (t) => {
+  const none = typedLimits(KEY);
+  t.equal(none.blocks, '');
+  t.same(limitsOf({ ...none, blocks: ' ada \n team-*\n' }, none), { rights: ['blocks'], blocks: ['ada', 'team-*'] });
+  t.same(limitsOf({ ...none, blocks: '*' }, none), { rights: ['blocks'], blocks: null });
+  const all = typedLimits({ ...KEY, rights: ['blocks'] });
+  t.equal(all.blocks, '*');
+  t.same(limitsOf({ ...all, blocks: '' }, all), { rights: [], blocks: null });
+  t.same(limitsOf(all, all), {}, 'what nobody has touched stays');
+  t.equal(typedLimits({ ...KEY, blocks: ['ada'] }).blocks, 'ada');
 });
 
 t.test('the models of an alias keep their order and weights; a row without a provider is a fault, an empty one is none', async (t) => {

@@ -281,8 +281,16 @@ function Limits({ typed, wrong, groups, set }: LimitsProps) {
   );
 }
 
+function Lines({ label, help, value, set }: { readonly label: string; readonly help: string; readonly value: string; set(value: string): void }) {
+  return (
+    <Field label={label} help={help}>
+      {(props) => <textarea {...props} class="input" rows={3} spellcheck={false} value={value} onInput={(event) => set(event.currentTarget.value)} />}
+    </Field>
+  );
+}
+
 function MoreLimits({ typed, wrong, groups, set }: LimitsProps) {
-  const [isUnfolded] = useState(COUNT_FIELDS.some((field) => typed[field] !== '') || typed.models !== '' || typed.group !== '');
+  const [isUnfolded] = useState(COUNT_FIELDS.some((field) => typed[field] !== '') || typed.models !== '' || typed.blocks !== '' || typed.group !== '');
   return (
     <details open={isUnfolded}>
       <summary>{programsText.more}</summary>
@@ -290,18 +298,8 @@ function MoreLimits({ typed, wrong, groups, set }: LimitsProps) {
         <div class="limits">
           <NumberFields fields={COUNT_FIELDS} fault={programsText.wrongCount} {...{ typed, wrong, set }} />
         </div>
-        <Field label={programsText.models} help={programsText.modelsHelp}>
-          {(props) => (
-            <textarea
-              {...props}
-              class="input"
-              rows={3}
-              spellcheck={false}
-              value={typed.models}
-              onInput={(event) => set({ ...typed, models: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <Lines label={programsText.models} help={programsText.modelsHelp} value={typed.models} set={(models) => set({ ...typed, models })} />
+        <Lines label={programsText.blocks} help={programsText.blocksHelp} value={typed.blocks} set={(blocks) => set({ ...typed, blocks })} />
         {(groups.length > 0 || typed.group !== '') && (
           <Field label={programsText.group} help={programsText.groupHelp}>
             {(props) => (

@@ -11,6 +11,7 @@ import { blockPath } from '../../../data/route.ts';
 import { capReachedAt, sinceMidnight } from '../../../data/window.ts';
 import { Bar, Button, Sum, type Tone } from '../../../parts/widgets.tsx';
 import { nextTryText, ofText, paceText, panelText } from '../../../text/block.ts';
+import { AsModel } from './as-model.tsx';
 import { WindowBar } from '../window-bar.tsx';
 import { standsStill } from './why-card.tsx';
 
@@ -26,6 +27,7 @@ export function SidePanel({ open, isOpen }: { readonly open: OpenBlock; readonly
           <Budget details={details} />
           <LastCall details={details} />
           <Fallbacks details={details} />
+          <AsModel name={open.name} />
         </>
       )}
     </aside>
