@@ -15,18 +15,18 @@ import {
   type Environment,
   FILE_LOOK_MS,
   type Flags,
-  isListenedOnByOther,
   type ProcessConfig,
   readLock,
   resolveProcessConfig,
   type StoreConnection,
 } from '../core/index.ts';
-import type { HttpTransport } from '../transports/http/index.ts';
 import type { Telemetry } from '../transports/telemetry/index.ts';
+import { type Listen, listenAsWorker, listenOn, openDoors } from './serve/listen.ts';
 import { nodeNotice } from './serve/node-notice.ts';
 import { givenToken, withSecretFiles } from './serve/secret-files.ts';
 import { parseFlags } from './serve/serve-flags.ts';
-import type { OwnWorker, WorkerPool } from './serve/workers.ts';
+import type { OwnWorker } from './serve/own-worker.ts';
+import type { WorkerPool } from './serve/workers.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
 import { oneLine } from './terminal/output.ts';
 
@@ -75,7 +75,7 @@ export async function startServer(flags: Flags, env: Environment = process.env):
     await inWorkspace(config, () => core.start());
     file.open();
     await inWorkspace(config, async () => core.token?.ensure(givenToken(env)));
-    const served = await serveCore(core, config, log, parts, observed);
+    const served = await serveCore(core, config, log, parts, { ...observed, listen: listenOn(config) });
     await core.announce(served.url);
     const close = async (): Promise<void> => {
       await served.close();
@@ -95,7 +95,7 @@ async function serveCore(
   config: ProcessConfig,
   log: Logger,
   { createBareTransport, createHttpTransport, createWsTransport }: typeof import('./server-parts.ts'),
-  { metrics, telemetry, unwatch }: Observed,
+  { metrics, telemetry, unwatch, listen }: Observed & { readonly listen: Listen },
 ): Promise<Pick<RunningServer, 'url' | 'ollamaUrl' | 'hasPage' | 'close'>> {
   const { allowRemote, webOrigins, publicOrigin, maxConnections, bodyMemoryBytes } = config;
   const { requestLogLevel = process.stderr.isTTY ? 'info' : 'debug' } = config;
@@ -115,24 +115,18 @@ async function serveCore(
   });
   const bare = createBareTransport(core, { trace: telemetry?.trace, log, requestLogLevel, maxConnections, bodies });
   const sockets = createWsTransport(core, transport.server, { allowRemote, publicOrigin, log });
-  const url = await transport.listen(config.port, config.host).catch(async (error: unknown) => {
-    throw new CliError('place', await listenFault(config.host, config.port, '--port or BLOCKHOUSE_PORT', error as NodeJS.ErrnoException), error);
-  });
-  const ollamaUrl = await listenBare(bare, config).catch(async (error: unknown) => {
-    await transport.close();
-    throw error;
-  });
+  const place = await listen(transport, bare);
   const close = async (): Promise<void> => {
     await Promise.all([unwatch(), transport.close(), bare.close(), sockets.close(), core.stop()]);
     await core.close();
     await telemetry?.close(FAREWELL_MS);
   };
-  return { url, hasPage: dashboard !== undefined, ...(ollamaUrl !== undefined && { ollamaUrl }), close };
+  return { ...place, hasPage: dashboard !== undefined, close };
 }
 
 /** Starts a server whose clients are served by workers, and resolves once all of them listen. Rejects as `startServer` does. */
 async function startWithWorkers(config: ProcessConfig, count: number): Promise<RunningServer> {
-  const [{ createLogger, logFacts, ServerLog }, { freePort, WorkerPool }] = await Promise.all([import('./server-parts.ts'), import('./serve/workers.ts')]);
+  const [{ createLogger, logFacts, ServerLog }, { WorkerPool }] = await Promise.all([import('./server-parts.ts'), import('./serve/workers.ts')]);
   const store = await storeOf(config);
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
   const log = createLogger(config.logLevel, process.stderr, file);
@@ -144,6 +138,7 @@ async function startWithWorkers(config: ProcessConfig, count: number): Promise<R
     count,
     onWorker: (line) => primary.add(line),
     onDeath: (fact) => log.error(fact, 'a worker has ended, and another one is started'),
+    onDrop: (most) => log.error({ most }, 'so many connections wait for a worker that further ones are closed'),
   });
   let folder: Awaited<ReturnType<typeof hold>> | undefined;
   const close = async (): Promise<void> => {
@@ -157,11 +152,7 @@ async function startWithWorkers(config: ProcessConfig, count: number): Promise<R
     folder = await inWorkspace(config, hold);
     file.open();
     await inWorkspace(config, async () => core.token?.ensure(givenToken(process.env)));
-    const ports = [
-      ...(config.port === 0 ? ['--port', String(await freePort(config.host))] : []),
-      ...(config.ollamaPort === 0 ? ['--ollama-port', String(await freePort(LOOPBACK))] : []),
-    ];
-    const { url, ollamaUrl, hasPage } = await pool.start(ports);
+    const { url, ollamaUrl, hasPage } = await pool.start(await openDoors(config, pool));
     await folder.announce(url);
     return { url, hasPage, ...(ollamaUrl !== undefined && { ollamaUrl }), config, core, log, workers: pool, close };
   } catch (error) {
@@ -171,13 +162,17 @@ async function startWithWorkers(config: ProcessConfig, count: number): Promise<R
 }
 
 /** Serves as one of the workers, until the primary or a signal ends it. What keeps it from that is said to the primary. */
-async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<void> {
+async function serveAsWorker(flags: Flags, own: OwnWorker): Promise<void> {
   process.on('SIGINT', () => undefined); // a terminal sends it to all processes, and the primary decides
   const ended = new Promise<void>((resolve) => {
     own.onEnd(resolve);
-    process.once('SIGTERM', resolve);
+    process.once('SIGTERM', () => {
+      own.drain();
+      resolve();
+    });
   });
   try {
+    const config = readConfig(flags);
     if (config.store !== undefined) own.outlivePrimary();
     const store = await storeOf(config);
     const [parts, { core, start, log: sendLines }] = await Promise.all([
@@ -189,7 +184,7 @@ async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<voi
     if (store !== undefined) parts.logFacts(core, log);
     const observed = await observe(core, config, log, parts, { env: process.env, worker: own.id });
     await start();
-    const served = await serveCore(core, config, log, parts, observed);
+    const served = await serveCore(core, config, log, parts, { ...observed, listen: listenAsWorker(own) });
     await core.announce(served.url);
     own.ready(served);
     prepareSoon(core);
@@ -227,27 +222,6 @@ async function observe(
   if (!hasCollector) return { metrics, telemetry: undefined, unwatch };
   const { startTelemetry } = await import('../transports/telemetry/index.ts');
   return { metrics, telemetry: await startTelemetry(core, { env, log, metrics: metrics.metrics }), unwatch };
-}
-
-const LOOPBACK = '127.0.0.1';
-
-/** Only on loopback: what listens there is for the programs of this machine. */
-async function listenBare(transport: HttpTransport, { ollamaPort }: ProcessConfig): Promise<string | undefined> {
-  if (ollamaPort === undefined) return undefined;
-  return transport.listen(ollamaPort, LOOPBACK).catch(async (error: unknown) => {
-    throw new CliError('place', await listenFault(LOOPBACK, ollamaPort, '--ollama-port or BLOCKHOUSE_OLLAMA_PORT', error as NodeJS.ErrnoException), error);
-  });
-}
-
-async function listenFault(host: string, port: number, names: string, error: NodeJS.ErrnoException): Promise<string> {
-  const place = `${host}:${port}`;
-  const cure = `choose another port with ${names} (0 picks a free one)`;
-  if (error.code === 'EADDRINUSE' && (await isListenedOnByOther(host, port)))
-    return `${place} is in use by a program of another user of this machine, which gets the keys of clients that call it; ${cure}, and see docs/security.md.`;
-  if (error.code === 'EADDRINUSE') return `${place} is in use; ${cure}.`;
-  if (error.code === 'EACCES') return `${place} needs more privileges than this process has; ${cure}.`;
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return `${host} is not an address of this machine; choose another with --host.`;
-  return `${place} can't be used: ${error.message}.`;
 }
 
 /** Runs work that reads or writes the workspace. A system error becomes a CliError that names the folder. */
@@ -333,9 +307,9 @@ const LAST_LINES_MS = 500;
  * `announce` reports that the server listens, before the first log line.
  */
 export async function serveUntilSignal(flags: Flags, announce?: (server: RunningServer) => Promise<void>): Promise<void> {
+  const own = flags.workers === undefined ? undefined : (await import('./serve/own-worker.ts')).ownWorker();
+  if (own !== undefined) return serveAsWorker(flags, own);
   const config = readConfig(flags);
-  const own = config.workers === undefined ? undefined : (await import('./serve/workers.ts')).ownWorker();
-  if (own !== undefined) return serveAsWorker(config, own);
   const server = config.workers === undefined ? await startServer(flags) : await startWithWorkers(config, config.workers);
   const signalled = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());

@@ -1,30 +1,13 @@
-// The worker processes of a server: all listen on its port, and the primary, which holds the workspace, starts them and starts others for those that die.
+// The worker processes of a server: the primary, which holds the workspace, starts them and starts others for those that die. It listens, and hands connections to them (hand-off.ts).
 //
 // growing-pause: the first worker in a row that dies is replaced at once, the next ones after a pause that doubles, up to ten seconds.
 // an-end: when no worker is left and five in a row could not start, the server ends with what the last one said.
 // all-heard: a worker counts as gone only after all that it has sent was read, since that may be what its last calls have used.
-// one-port: the system is asked for a free port here, and not by the workers: one that is started when all others have died has to listen where they did.
-// no-orphans: a worker whose primary is gone ends: at once where the primary keeps the account of its calls, else as after SIGTERM.
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
-import { isObject } from '../../core/base/json.ts';
 import type { ProcessLine } from '../../core/index.ts';
-import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
-
-/** Where the workers listen. */
-export interface WorkersPlace {
-  readonly url: string;
-  /** The address of the second server, if there is one. */
-  readonly ollamaUrl?: string | undefined;
-  readonly hasPage: boolean;
-}
-
-/** What a worker and the primary say to each other about the process itself. */
-type Word =
-  | { readonly word: 'ready'; readonly place: WorkersPlace }
-  | { readonly word: 'failed'; readonly kind: ExitKind; readonly message: string }
-  | { readonly word: 'end' };
+import { CliError } from '../terminal/exit-codes.ts';
+import { type Door, HandOff, type Taker } from './hand-off.ts';
+import { type Doors, type PrimaryWord, Words, type WorkersPlace, type WorkerWord } from './worker-words.ts';
 
 /** What a pool works with. */
 export interface WorkerPoolOptions {
@@ -33,6 +16,8 @@ export interface WorkerPoolOptions {
   onWorker(line: ProcessLine): () => void;
   /** A worker has ended that was not asked to, and another one is started after a pause. */
   onDeath(fact: { readonly worker: number; readonly code: number | null; readonly signal: string | null; readonly pauseMs: number }): void;
+  /** A connection was closed, because so many wait for workers. */
+  onDrop(most: number): void;
 }
 
 const FIRST_PAUSE_MS = 100;
@@ -46,11 +31,13 @@ export class WorkerPool {
   /** Rejects with a CliError when no worker can be started any more. an-end. */
   readonly failed: Promise<never>;
   readonly #options: WorkerPoolOptions;
+  readonly #handOff: HandOff;
   readonly #running = new Map<Worker, Promise<void>>();
   readonly #ready = new Set<Worker>();
   readonly #pauses = new Set<NodeJS.Timeout>();
   #fail: (error: CliError) => void = () => undefined;
   #onReady: (place: WorkersPlace) => void = () => undefined;
+  #doors: Doors | undefined;
   #place: WorkersPlace | undefined;
   #isStopping = false;
   /** Deaths in a row, and how many of them before the worker was ready. */
@@ -59,16 +46,23 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.#handOff = new HandOff(options.onDrop);
     this.failed = new Promise((_resolve, reject) => {
       this.#fail = reject;
     });
     this.failed.catch(() => undefined); // those who wait for it get the error
   }
 
-  /** Resolves when all workers listen. They get `args` after the arguments of this process. Rejects with the CliError of the first that can't. */
-  async start(args: readonly string[]): Promise<WorkersPlace> {
+  /** Listens for the connections of the workers, also before the first of them can take any. Rejects with the system's own error. */
+  listen(door: Door, port: number, host: string): ReturnType<HandOff['listen']> {
+    return this.#handOff.listen(door, port, host);
+  }
+
+  /** Resolves when all workers serve what comes to these addresses. Rejects with the CliError of the first that can't. */
+  async start(doors: Doors): Promise<WorkersPlace> {
     const { count } = this.#options;
-    cluster.setupPrimary({ args: [...process.argv.slice(2), ...args] });
+    this.#doors = doors;
+    cluster.setupPrimary({ args: process.argv.slice(2) });
     const all = new Promise<WorkersPlace>((resolve) => {
       this.#onReady = (place) => this.#ready.size === count && resolve(place);
     });
@@ -82,35 +76,40 @@ export class WorkerPool {
   async stop(ms: number): Promise<void> {
     this.#isStopping = true;
     for (const pause of this.#pauses) clearTimeout(pause);
+    this.#handOff.end();
     for (const worker of this.#running.keys()) say(worker, { word: 'end' });
     const kill = setTimeout(() => {
       for (const worker of this.#running.keys()) worker.process.kill('SIGKILL');
     }, ms);
     await Promise.all(this.#running.values());
     clearTimeout(kill);
+    this.#handOff.close();
   }
 
   #begin(): void {
     const worker = cluster.fork();
     const bornAt = performance.now();
+    const taker = takerOf(worker, (number) => this.#handOff.refused(taker, number));
     let failure: CliError | undefined;
-    const gone = this.#options.onWorker(
-      lineOf(
-        (listener) => worker.on('message', listener),
-        (message) => worker.send(message, () => undefined),
-      ),
+    let gone: (() => void) | undefined;
+    const words = new Words<WorkerWord>(
+      (listener) => worker.on('message', listener),
+      (message) => worker.send(message, () => undefined),
+      (word) => {
+        if (word.word === 'here') gone = this.#isHere(worker, words.line);
+        else if (word.word === 'ready') this.#listens(worker, taker, word.place);
+        else if (word.word === 'failed') failure = new CliError(word.kind, word.message);
+        else if (word.word === 'drains') this.#handOff.drains(taker);
+        else this.#handOff[word.word](taker, word.number);
+      },
     );
     worker.on('error', () => undefined); // of a message to one that dies; `exit` reports its end
-    worker.on('message', (message: unknown) => {
-      if (!isWord(message)) return;
-      if (message.word === 'ready') this.#listens(worker, message.place);
-      else if (message.word === 'failed') failure = new CliError(message.kind, message.message);
-    });
     const unborn = new Promise<readonly [null, null]>((resolve) => {
       worker.process.once('error', () => worker.process.pid === undefined && resolve([null, null])); // the system has no room for it
     });
     const ended = Promise.race([closed(worker), unborn]).then(([code, signal]) => {
-      gone(); // all-heard
+      gone?.(); // all-heard
+      this.#handOff.remove(taker);
       this.#running.delete(worker);
       const wasReady = this.#ready.delete(worker);
       if (this.#isStopping) return;
@@ -121,8 +120,15 @@ export class WorkerPool {
     this.#running.set(worker, ended);
   }
 
-  #listens(worker: Worker, place: WorkersPlace): void {
+  #isHere(worker: Worker, line: ProcessLine): () => void {
+    if (this.#doors !== undefined) say(worker, { word: 'doors', doors: this.#doors });
+    if (this.#isStopping) say(worker, { word: 'end' });
+    return this.#options.onWorker(line);
+  }
+
+  #listens(worker: Worker, taker: Taker, place: WorkersPlace): void {
     this.#ready.add(worker);
+    this.#handOff.add(taker);
     this.#failures = 0;
     this.#onReady(place);
   }
@@ -160,67 +166,17 @@ function closed({ process: child }: Worker): Promise<readonly unknown[]> {
   });
 }
 
-/** A port that nobody has now. one-port. Rejects with the system's own error. */
-export async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const picked = (server.address() as AddressInfo).port;
-  server.close();
-  await once(server, 'close');
-  return picked;
-}
-
-/** The worker's side. Only in a process that a pool has started. */
-export interface OwnWorker {
-  /** Unique among all that the primary has started. */
-  readonly id: string;
-  readonly line: ProcessLine;
-  ready(place: WorkersPlace): void;
-  /** The worker can't serve; it ends soon after. */
-  failed(kind: ExitKind, message: string): Promise<void>;
-  /** From now on, the end of the primary is a wish to end in order, and not the end of this process. no-orphans. */
-  outlivePrimary(): void;
-  /** Called when the primary wants this process to end, or is gone. */
-  onEnd(listener: () => void): void;
-  /** Says nothing more, so that the process may end. */
-  leave(): void;
-}
-
-/** This process, if a pool has started it. */
-export function ownWorker(): OwnWorker | undefined {
-  const { worker } = cluster;
-  if (worker === undefined) return undefined;
-  const send = (message: object, done: () => void = () => undefined): void => void process.send?.(message, undefined, undefined, done);
+/** How connections get to a worker. Each gets back by `refuse` if it can't be sent. */
+function takerOf(worker: Worker, refuse: (number: number) => void): Taker {
   return {
-    id: String(worker.id),
-    line: lineOf((listener) => process.on('message', listener), send),
-    ready: (place) => send({ word: 'ready', place } satisfies Word),
-    failed: (kind, message) => new Promise((resolve) => send({ word: 'failed', kind, message } satisfies Word, resolve)),
-    outlivePrimary: () => {
-      worker.exitedAfterDisconnect = true; // else node:cluster ends the process
+    hand: (number, door, socket) => {
+      const word: PrimaryWord = { word: 'connection', number, door };
+      worker.send(word, socket, { keepOpen: true }, (error) => error !== null && refuse(number));
     },
-    onEnd: (listener) => {
-      process.on('message', (message: unknown) => isWord(message) && message.word === 'end' && listener());
-      process.once('disconnect', listener);
-    },
-    leave: () => {
-      if (process.connected) process.disconnect();
-    },
+    ask: (number) => say(worker, { word: 'has', number }),
   };
 }
 
-function say(worker: Worker, word: Word): void {
+function say(worker: Worker, word: PrimaryWord): void {
   worker.send(word, () => undefined);
-}
-
-function isWord(message: unknown): message is Word {
-  return isObject(message) && typeof message['word'] === 'string';
-}
-
-/** What both processes say about the work, without what they say about themselves. */
-function lineOf(listen: (listener: (message: unknown) => void) => unknown, send: (message: object) => unknown): ProcessLine {
-  return {
-    send: (message) => void send(message),
-    onMessage: (listener) => void listen((message) => isWord(message) || listener(message)),
-  };
 }

@@ -1,7 +1,7 @@
 // The HTTP transport: the server of node:http and its limits. dispatch.ts answers the requests.
 
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { urlOf } from '../../core/base/url.ts';
 import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS } from '../../core/index.ts';
@@ -25,6 +25,10 @@ export interface HttpTransport {
   readonly server: Server;
   /** Binds and resolves with the URL. Rejects as `server.listen` does (EADDRINUSE, …). */
   listen(port: number, host: string): Promise<string>;
+  /** For a process that serves what another one accepts at this address: call it once, and then `take` with each connection. Returns the URL. */
+  serveAt(address: AddressInfo): string;
+  /** Takes a connection that another process has accepted. False after `close` has closed the port: the connection is still the caller's then. */
+  take(socket: Socket): boolean;
   /** Answers every new request, health included, with 503 SHUTTING_DOWN and closes its connection. Requests under way continue. */
   drain(): void;
   /** Calls `drain`, closes the port once no request is under way, and resolves when all connections have ended. */
@@ -74,10 +78,13 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
   server.maxHeadersCount = 0;
   // A connection that makes room for another one takes a moment to close.
   server.maxConnections = maxConnections + CLOSING_CONNECTIONS;
+  let servedAt: AddressInfo | undefined;
   server.on('listening', () => {
     front.begin();
-    server.once('close', core.ownAddresses.add(ownOrigins(server.address() as AddressInfo, options.publicOrigin), gatewayPaths));
+    const address = servedAt ?? (server.address() as AddressInfo);
+    server.once('close', core.ownAddresses.add(ownOrigins(address, options.publicOrigin), gatewayPaths));
   });
+  const taken = new TakenSockets(server, maxConnections + CLOSING_CONNECTIONS, () => front.noteDrop(maxConnections));
   server.on('connection', (socket) => front.connected(socket));
   server.on('drop', () => front.noteDrop(maxConnections));
   server.on('checkContinue', (req, res) => front.serve(req, res));
@@ -94,11 +101,18 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
   return {
     server,
     listen: (port, host) => listen(server, port, host),
+    serveAt: (address) => {
+      servedAt = address;
+      server.emit('listening'); // from then on, Node looks for late requests
+      return urlAt(address);
+    },
+    take: (socket) => taken.take(socket),
     drain: () => front.drain(),
     close: async () => {
       front.drain();
       await front.idle();
-      await close(server, front.answers);
+      taken.close();
+      await close(server, front.answers, taken);
     },
   };
 }
@@ -118,23 +132,77 @@ function listen(server: Server, port: number, host: string): Promise<string> {
     server.once('error', reject);
     server.listen(port, host, () => {
       server.removeListener('error', reject);
-      const { address, family, port: bound } = server.address() as AddressInfo;
-      resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`);
+      resolve(urlAt(server.address() as AddressInfo));
     });
   });
 }
 
+function urlAt({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** The connections of a server that another process has accepted for it. */
+class TakenSockets {
+  readonly #server: Server;
+  readonly #most: number;
+  readonly #onDrop: () => void;
+  readonly #open = new Set<Socket>();
+  #isClosed = false;
+
+  constructor(server: Server, most: number, onDrop: () => void) {
+    this.#server = server;
+    this.#most = most;
+    this.#onDrop = onDrop;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** As the server does with one that it has accepted itself. */
+  take(socket: Socket): boolean {
+    if (this.#isClosed) return false;
+    if (this.#open.size >= this.#most) {
+      socket.destroy();
+      this.#onDrop();
+      return true;
+    }
+    socket.allowHalfOpen = true;
+    this.#open.add(socket);
+    socket.once('close', () => this.#open.delete(socket));
+    this.#server.emit('connection', socket);
+    return true;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+}
+
 const SWEEP_MS = 50;
 
-function close(server: Server, answers: OpenAnswers): Promise<void> {
+function close(server: Server, answers: OpenAnswers, taken: TakenSockets): Promise<void> {
   return new Promise((resolve, reject) => {
+    let hasClosed = false;
+    const endOnce = (): void => {
+      if (!hasClosed || taken.count > 0) return;
+      clearInterval(sweep);
+      resolve();
+    };
     // `server.close` closes only the connections that are idle now. Those that become idle later would stay for the keep-alive time, and those
     // that never sent a request for ever.
-    const sweep = setInterval(() => (answers.count === 0 ? server.closeAllConnections() : server.closeIdleConnections()), SWEEP_MS);
+    const sweep = setInterval(() => {
+      if (answers.count === 0) server.closeAllConnections();
+      else server.closeIdleConnections();
+      endOnce();
+    }, SWEEP_MS);
     server.close((error) => {
-      clearInterval(sweep);
-      if (error === undefined || (error as NodeJS.ErrnoException).code === 'ERR_SERVER_NOT_RUNNING') resolve();
-      else reject(error);
+      if (error !== undefined && (error as NodeJS.ErrnoException).code !== 'ERR_SERVER_NOT_RUNNING') {
+        clearInterval(sweep);
+        reject(error);
+      }
+      hasClosed = true;
+      endOnce();
     });
     server.closeIdleConnections();
   });

@@ -1,6 +1,6 @@
 // Workers as processes of the built program.
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -114,10 +114,7 @@ t.test('workers of a workspace in a database are whole servers', noPostgres ? { 
     const asked = (): number => upstream.requests.filter(({ path }) => path === '/api/chat').length;
     const post = async (name: string, message: string): Promise<string> =>
       ((await call('POST', `/api/blocks/${name}/chat`, { message })).json as { id: string }).id;
-    const answerOf = async (name: string, id: string): Promise<Record<string, unknown>> => {
-      const ask = (): ReturnType<typeof call> => call('GET', `/api/blocks/${name}/chat/${id}?wait=30`);
-      return (await ask().catch(ask)).json; // node:cluster may lose a connection with a worker that dies
-    };
+    const answerOf = async (name: string, id: string): Promise<Record<string, unknown>> => (await call('GET', `/api/blocks/${name}/chat/${id}?wait=30`)).json;
     for (const name of names) {
       t.equal((await call('POST', '/api/blocks', { name, config: RUNNABLE })).status, 200);
       t.equal((await call('POST', `/api/blocks/${name}/start`)).status, 200);
@@ -126,7 +123,6 @@ t.test('workers of a workspace in a database are whole servers', noPostgres ? { 
     await until(() => asked() === 20, 'all are asked');
     const [dead = 0, ...others] = workers();
     process.kill(dead, 'SIGKILL');
-    await until(() => workers().length === 3 && !workers().includes(dead), 'the primary knows, and hands it no more connections');
     held.open();
     const answers = (await Promise.all(names.map((name, index) => answerOf(name, ids[index] ?? '')))) as { entry: { attempts: number } }[];
     const again = answers.filter(({ entry }) => entry.attempts === 2).length;
@@ -209,10 +205,10 @@ t.test('workers of a workspace in a database are whole servers', noPostgres ? { 
   });
 });
 
-t.test('two workers serve one port, under calls of many kinds, until SIGTERM', onlyLinux, async (t) => {
+t.test('two workers serve one port, under calls of many kinds, until SIGTERM', { ...onlyLinux }, async (t) => {
   const held = heldDaemon();
   let endless = 0;
-  const { url, child, ended, call, workers, workspace, upstream } = await farm(t, (request, res, index) => {
+  const { url, child, ended, call, workers, workspace, upstream, token } = await farm(t, (request, res, index) => {
     if (request.body.includes('held')) return held.answer(request, res, index);
     if (!request.body.includes('endless')) return friendlyDaemon(request, res, index);
     endless += 1;
@@ -223,7 +219,6 @@ t.test('two workers serve one port, under calls of many kinds, until SIGTERM', o
   /** That many more endless calls have come to the provider. */
   const arrived = (before: number, more: number): Promise<void> => until(() => endless === before + more, `${more} more have arrived`);
   const first = workers();
-  let asked: readonly Promise<unknown>[] = [];
 
   await t.test('one lock, and figures of both', async (t) => {
     t.match(JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')), { pid: child.pid, url });
@@ -324,7 +319,8 @@ t.test('two workers serve one port, under calls of many kinds, until SIGTERM', o
     await arrived(already, 2);
     await kill(before);
     t.same(await Promise.all(broken), ['ECONNRESET', 'ECONNRESET']);
-    await until(async () => workers().length === 2 && (await call('GET', '/v1/health').catch(() => undefined))?.status === 200, 'two others serve');
+    t.equal((await call('GET', '/v1/health')).status, 200, 'a connection waits for the others');
+    await until(() => workers().length === 2, 'there are two others');
     t.ok(workers().every((pid) => !before.includes(pid)));
     const { keys } = (await call('GET', '/api/keys')).json as { keys: { name: string; spentToday: { calls: number; tokens: number } }[] };
     const app = keys.find((each) => each.name === name);
@@ -332,20 +328,37 @@ t.test('two workers serve one port, under calls of many kinds, until SIGTERM', o
     t.ok((app?.spentToday.tokens ?? 0) >= 2000, 'as the journal has them');
   };
 
-  await t.test('workers that are killed are replaced; their calls count what they may have used', (t) =>
-    killBoth(t, 'killed', async (both) => {
-      for (const pid of both) process.kill(pid, 'SIGKILL');
-    }),
-  );
+  /** Follows what happens at the server until a call is among it. */
+  const seeCall = async (): Promise<void> => {
+    const names: string[] = [];
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/api/ws`, { headers: { authorization: `Bearer ${token}` } });
+    socket.on('error', () => undefined); // its worker is killed
+    socket.on('message', (data) => names.push((JSON.parse(String(data)) as { name: string }).name));
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'subscribe', events: true }));
+    await until(async () => (await call('POST', '/v1/chat', CHAT)).status === 200 && names.includes('call.started'), 'a call is told');
+  };
 
-  await t.test('so are those that die while they are given connections', async (t) => {
-    await killBoth(t, 'given', async (both) => {
-      process.kill(child.pid ?? 0, 'SIGSTOP');
-      asked = Array.from({ length: 8 }, () => call('GET', '/v1/health').catch(() => undefined)); // the primary hands them to both workers
-      await delay(100);
+  await t.test('workers that are killed are replaced; their calls count what they may have used, and those of the others are told', async (t) => {
+    await seeCall();
+    await killBoth(t, 'killed', async (both) => {
       for (const pid of both) process.kill(pid, 'SIGKILL');
-      process.kill(child.pid ?? 0, 'SIGCONT');
     });
+    await seeCall();
+  });
+
+  await t.test('so are those that die while they are given connections, which others then answer', async (t) => {
+    let given: readonly ReturnType<typeof call>[] = [];
+    await killBoth(t, 'given', async (both) => {
+      for (const pid of both) process.kill(pid, 'SIGSTOP');
+      given = Array.from({ length: 8 }, () => call('GET', '/v1/health'));
+      await delay(100); // the primary hands one to each worker
+      for (const pid of both) process.kill(pid, 'SIGKILL');
+    });
+    t.same(
+      (await Promise.all(given)).map(({ status }) => status),
+      Array(8).fill(200),
+    );
   });
 
   await t.test('SIGTERM lets open answers end; there was one ready line, and one log', async (t) => {
@@ -358,7 +371,6 @@ t.test('two workers serve one port, under calls of many kinds, until SIGTERM', o
     held.open();
     for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, json: { message: { content: 'Hello, you' } } });
     const { code, stdout, stderr } = await ended;
-    await Promise.all(asked); // some were handed to a worker that was gone
     t.equal(code, 0);
     t.equal(stdout.trim().split('\n').length, 1);
     const lines = stderr
@@ -379,20 +391,40 @@ t.test('two workers serve one port, under calls of many kinds, until SIGTERM', o
   });
 });
 
-t.test('a signal to all processes, as of a terminal, lets open answers end as well', onlyLinux, async (t) => {
-  const held = heldDaemon();
-  const { child, ended, call, upstream, workers } = await farm(t, held.answer);
-  const answers = [call('POST', '/v1/chat', CHAT), call('POST', '/v1/chat', CHAT)];
-  await upstream.arrived(1);
-  for (const pid of workers()) process.kill(pid, 'SIGINT');
-  child.kill('SIGINT');
-  await delay(200);
-  held.open();
-  for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, json: { message: { content: 'Hello, you' } } });
-  t.equal((await ended).code, 0);
+t.test('signals to workers let open answers end, and refuse nobody', { ...onlyLinux }, async (t) => {
+  const [first, last] = [heldDaemon(), heldDaemon()];
+  const { child, ended, call, upstream, workers } = await farm(t, (request, ...rest) =>
+    (request.body.includes('last') ? last : first).answer(request, ...rest),
+  );
+  const ask = (model: string): ReturnType<typeof call>[] => [1, 2].map(() => call('POST', '/v1/chat', { ...CHAT, model }));
+
+  await t.test('SIGTERM to each: connections that come while both end wait for others', async (t) => {
+    const answers = ask('first');
+    await upstream.arrived(1);
+    const both = workers();
+    for (const pid of both) process.kill(pid, 'SIGTERM');
+    await delay(100);
+    const later = [1, 2, 3, 4].map(() => call('GET', '/v1/health'));
+    await delay(100);
+    first.open();
+    for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, json: { message: { content: 'Hello, you' } } });
+    for (const answer of await Promise.all(later)) t.match(answer, { status: 200, json: { status: 'ok' } });
+    await until(() => workers().length === 2 && both.every(isGone), 'both are replaced');
+  });
+
+  await t.test('SIGINT to all processes, as of a terminal', async (t) => {
+    const answers = ask('last');
+    await upstream.arrived(3);
+    for (const pid of workers()) process.kill(pid, 'SIGINT');
+    child.kill('SIGINT');
+    await delay(200);
+    last.open();
+    for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, json: { message: { content: 'Hello, you' } } });
+    t.equal((await ended).code, 0);
+  });
 });
 
-t.test('when the primary is killed its workers end at once, and the next server counts what was under way', onlyLinux, async (t) => {
+t.test('when the primary is killed its workers end at once, and the next server counts what was under way', { ...onlyLinux }, async (t) => {
   const { child, call, upstream, workers, workspace, url } = await farm(t, (_request, res) => {
     res.writeHead(200, { 'content-type': 'application/x-ndjson' });
     res.write(daemonLine('Hello'));
@@ -413,7 +445,7 @@ t.test('when the primary is killed its workers end at once, and the next server 
   t.equal((await next.ended).code, 0);
 });
 
-t.test('a port in use is said once, with exit code 5; and so is one that is taken while no worker has it', onlyLinux, async (t) => {
+t.test('a port in use is said once, with exit code 5; and nobody else gets it while no worker lives, until none can start', { ...onlyLinux }, async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -423,16 +455,25 @@ t.test('a port in use is said once, with exit code 5; and so is one that is take
   t.notOk(existsSync(join(workspace, '.lock')));
   other.close();
   await once(other, 'close');
-  const { workers, ended } = await farm(t, friendlyDaemon, { args: ['--gateway-only', '--workers', '2', '--port', String(port)] });
-  for (const pid of workers()) process.kill(pid, 'SIGKILL');
-  const thief = createServer();
-  t.teardown(() => thief.close());
-  for (;;) {
-    const isListening = await new Promise<boolean>((resolve) => {
-      thief.once('error', () => resolve(false));
-      thief.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (isListening) break;
-  }
-  t.match(await ended, { code: 5, stderr: new RegExp(`blockhouse: 127.0.0.1:${port} is in use`) });
+  const secret = join(testFolder(t), 'secret');
+  writeFileSync(secret, 'k', { mode: 0o600 });
+  const { workers, ended, call } = await farm(t, friendlyDaemon, {
+    args: ['--gateway-only', '--workers', '2', '--port', String(port)],
+    env: { OPENAI_API_KEY_FILE: secret },
+  });
+  const kill = async (): Promise<void> => {
+    const both = workers();
+    for (const pid of both) process.kill(pid, 'SIGKILL');
+    await until(() => both.every(isGone), 'no worker lives');
+  };
+  await kill();
+  const thief = createServer().listen(port, '127.0.0.1');
+  t.match(await once(thief, 'error'), [{ code: 'EADDRINUSE' }]);
+  t.equal((await call('GET', '/v1/health')).status, 200);
+  await until(() => workers().length === 2, 'there are two others');
+  rmSync(secret);
+  await kill();
+  const waiting = call('GET', '/v1/health').catch((error: NodeJS.ErrnoException) => error.code);
+  t.match(await ended, { code: 5, stderr: /\nblockhouse: OPENAI_API_KEY_FILE names [^\n]+, which does not exist\.\n$/ });
+  t.match(await waiting, /ECONNRESET|ECONNREFUSED/, 'and nobody waits in vain');
 });

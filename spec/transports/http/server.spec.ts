@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
 import { createCore } from '../../../core/index.ts';
 import { createHttpTransport } from '../../../transports/http/index.ts';
@@ -80,4 +80,48 @@ t.test('close lets an open answer end, and then does not wait for its idle conne
   const refused = get({ host: '127.0.0.1', port: server.port, agent: false });
   const [error] = (await once(refused, 'error')) as [NodeJS.ErrnoException];
   t.equal(error.code, 'ECONNREFUSED');
+});
+
+t.test('a server takes connections that others have accepted: it answers, refuses late requests, has its limit, and ends', async (t) => {
+  const { core, token } = await startServer(t);
+  const transport = createHttpTransport(core, { maxConnections: 1 });
+  const taken: boolean[] = [];
+  const other = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.allowHalfOpen = false; // as one that came from another process has it
+    taken.push(transport.take(socket));
+    if (taken.at(-1) === false) socket.destroy();
+  });
+  t.teardown(() => other.close());
+  other.listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const address = other.address() as AddressInfo;
+  const url = transport.serveAt(address);
+  t.equal(url, `http://127.0.0.1:${address.port}`);
+  t.ok(
+    core.ownAddresses.own.some(({ origins }) => origins.includes(url)),
+    'its own address is known as such',
+  );
+
+  const ask = async (): Promise<number> =>
+    (await readAnswer(await responseOf(get(`${url}/api/health`, { agent: false, headers: { authorization: `Bearer ${token}` } })))).status;
+  t.equal(await ask(), 200);
+  const head = `GET /v1/health HTTP/1.1\r\nHost: localhost:${address.port}\r\n`;
+  const half = await RawClient.connect(t, address.port);
+  half.send(`${head}\r\n`).socket.end();
+  await half.untilClosed();
+  t.match(half.responses, [{ status: 200 }], 'also a client that sends no more');
+
+  transport.server.headersTimeout = 100;
+  const slow = (await RawClient.connect(t, address.port)).send(head);
+  await slow.untilClosed();
+  t.match(slow.responses, [{ status: 408 }]);
+  t.equal(await ask(), 200);
+
+  const idle = await RawClient.connect(t, address.port);
+  const closing = transport.close();
+  await Promise.all([closing, idle.untilClosed()]);
+  t.notOk(core.ownAddresses.own.some(({ origins }) => origins.includes(url)));
+  const late = await RawClient.connect(t, address.port);
+  await late.untilClosed();
+  t.equal(taken.at(-1), false, 'it takes no more');
 });
