@@ -20,8 +20,6 @@ const KEY: ProgramKey = {
   rights: [],
   blocks: [],
   models: ['a/*', 'b/x'],
-  rights: [],
-  blocks: null,
   expiresAt: '2027-01-31T12:34:56.000Z',
   spentToday: spend(1, 10),
   spentThisWeek: spend(2, 20),
