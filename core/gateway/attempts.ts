@@ -159,6 +159,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     bus.emit('call.started', { kind, requestId, adapter: adapter.id, model: keptText(model), caller, key, traceparent, stream: reader !== undefined });
     this.#place = live.add(this);
     if (this.#hold?.readsOn === true) this.#readOn = new ReadOn();
+    this.#call.accepted(this.#hold);
     const result = this.#next(0, resultOf);
     this.#isNew = false;
     return result;

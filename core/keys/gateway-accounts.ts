@@ -79,7 +79,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#allowed(call);
     if (key === undefined) return undefined;
-    const hasRoom = this.#hasRoom(key) && this.#options.ledger.isShared !== true;
+    const hasRoom = this.#hasRoom(key) && this.#options.ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
     const terms = { key, taken, places: this.#places.of(key), hasRoom };
     return isHeld(key) ? new KeyHold(call, terms, this.#reserve) : new KeyPass(call, terms, this.#admit);

@@ -3,6 +3,8 @@
 // as-expected: a call counts with what it has surely used, and its output with the mean of its key at least, since its first word says nothing of its length.
 //   It never counts with the largest output that could be: else a small cap would let no call through. Texts for embeddings go out in batches, so all of them
 //   count until the last batch has come.
+// all-or-none: how long texts are is known before they are sent. Beside other calls, they are let through only if all of them fit.
+// within-its-batches: a call that was admitted and asks between its batches ends only if the cap is surely reached, and not for what others are expected to use.
 // summed-up: what the calls of a key or a group count is summed up ten times a second and when one begins or ends. Only where that sum is not far below a cap,
 //   each call is looked at.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
@@ -161,6 +163,10 @@ function isNotedAhead({ call, open, noted, countedUsd }: KeyHold, { inputTokens,
   return !call.hasOutput || noted.outputTokens - outputTokens > MIN_HEADROOM_TOKENS;
 }
 
+function sumOf(one: Used, other: Used): Used {
+  return { usd: one.usd + other.usd, tokens: one.tokens + other.tokens };
+}
+
 /** All calls under way of keys with limits. */
 export class HeldCalls {
   readonly #book: Pick<GatewayBook, 'note' | 'noteAlone'>;
@@ -181,11 +187,11 @@ export class HeldCalls {
     return this.#byAccount[kind].get(name) ?? NOTHING;
   }
 
-  /** What the other calls under way of a key or a group count. */
-  underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own?: KeyHold): Used {
+  /** What the other calls under way of a key or a group count; with `surely`, only what they have used for sure. */
+  underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own?: KeyHold, surely = false): Used {
     const sum = { usd: 0, tokens: 0 };
     for (const hold of this.#byAccount[kind].get(name) ?? []) {
-      const { usage } = hold;
+      const usage = surely ? hold.call.usageSoFar() : hold.usage;
       if (hold === own || usage === undefined) continue;
       sum.tokens += usage.totalTokens;
       sum.usd += hold.pricer.least(usage) ?? 0;
@@ -196,13 +202,21 @@ export class HeldCalls {
   /** All calls under way. */
   readonly all: UnderWay = { roughly: (bound) => this.sumOf(bound), exactly: (bound) => this.underWay(bound) };
 
-  /** Those beside one that asks for room, and what that one may use by itself. */
+  /** Those beside one that asks for room, together with what that one has used already or will surely use, and what it may use from now on. */
   beside(asking: KeyHold, terms: Pick<HoldTerms, 'pricer' | 'meanOutput'>): UnderWay {
+    const { pricer, meanOutput } = terms;
+    const usage = asking.call.usageSoFar();
+    const used = usage === undefined ? NOTHING : { usd: pricer.least(usage) ?? 0, tokens: usage.totalTokens };
     const own = (): Used => {
-      const usage = asking.usageWith(asking.call.usageSoFar()) ?? expectedUsage(asking.call, terms.meanOutput);
-      return { usd: terms.pricer.least(usage) ?? 0, tokens: usage.totalTokens };
+      const all = asking.usageWith(usage) ?? expectedUsage(asking.call, meanOutput);
+      return { usd: Math.max(0, (pricer.least(all) ?? 0) - used.usd), tokens: all.totalTokens - used.tokens };
     };
-    const exactly = asking.underWay.length === 0 ? this.all.exactly : (bound: Pick<Bound, 'kind' | 'name'>): Used => this.underWay(bound, asking);
+    const isWithin = usage !== undefined && !asking.call.hasOutput; // within-its-batches
+    const exactly = (bound: Pick<Bound, 'kind' | 'name'>): Used => {
+      const others = this.underWay(bound, asking, isWithin);
+      const isBeside = !asking.call.hasOutput && !isWithin && others.tokens > 0; // all-or-none
+      return sumOf(others, isBeside ? own() : used);
+    };
     return { roughly: this.all.roughly, exactly, own };
   }
 

@@ -6,7 +6,7 @@ import type { CallKind } from '../../bus.ts';
 import type { BlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
 import type { ChatConfig, Usage } from '../../types.ts';
-import type { CallAccounts } from '../account.ts';
+import type { CallAccounts, Hold } from '../account.ts';
 import type { Permit, Sourced } from '../breaker.ts';
 import type { CallOptions } from '../call-options.ts';
 import { conversationOf } from '../conversation.ts';
@@ -155,6 +155,9 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
 
   /** Lets go of what was sent, which may be large: the caller has left, and only the rest of the answer is of interest. */
   forgetRequest(): void {}
+
+  /** What its account lets it be sent with, if anything limits it. A call that goes out in parts asks it before each further part. */
+  accepted(_hold: Hold | undefined): void {}
 
   /** As `AccountedCall` says. */
   asksForHourInCache(): boolean {

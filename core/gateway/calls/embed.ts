@@ -2,11 +2,13 @@
 //
 // not-twice: a batch that the provider has answered is not sent again by a further attempt.
 // one-for-each: the provider must give one vector of numbers for each input.
+// each-batch: a request may have thousands of batches, and each is sent only while its account lets it: what the earlier ones have used counts.
 import { callerLeft } from '../../base/abort.ts';
-import { isCount, estimateTokens } from '../../base/tokens.ts';
+import { estimateTokens, isCount } from '../../base/tokens.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, EmbedBatch } from '../../ports.ts';
 import type { EmbedRequest, Usage } from '../../types.ts';
+import type { Hold } from '../account.ts';
 import { sumUsage, toldCost } from '../accumulate.ts';
 import type { Permit } from '../breaker.ts';
 import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage, shortened } from './call.ts';
@@ -24,6 +26,9 @@ export class Embed extends Call<AttemptResult> {
   /** What they have cost. */
   used: Usage | undefined;
   override readonly hasOutput = false;
+  /** each-batch. */
+  hold: Hold | undefined;
+  #inputTokens: number | undefined;
 
   constructor({ request, ...parts }: EmbedParts) {
     super({ ...parts, model: request.model });
@@ -51,7 +56,12 @@ export class Embed extends Call<AttemptResult> {
   }
 
   override inputTokens(): number {
-    return tokensOf(this.request.inputs);
+    this.#inputTokens ??= tokensOf(this.request.inputs);
+    return this.#inputTokens;
+  }
+
+  override accepted(hold: Hold | undefined): void {
+    this.hold = hold;
   }
 }
 
@@ -105,6 +115,7 @@ class EmbedAttempt implements Attempt<AttemptResult> {
     const { model, dimensions, user } = request;
     const most = adapter.embedding?.batch(model) ?? 1;
     while (vectors.length < request.inputs.length) {
+      if (this.#usage !== undefined) await this.#call.hold?.reserve(); // each-batch
       if (this.#hasLeft) throw callerLeft(call.signal.reason);
       const inputs = request.inputs.slice(vectors.length, vectors.length + most);
       this.#sent = inputs;

@@ -8,6 +8,7 @@ import { nextTurn } from '../../../core/base/next-turn.ts';
 import { createBus } from '../../../core/bus.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import type { AccountedCall } from '../../../core/gateway/account.ts';
+import type { EmbedCall } from '../../../core/ports.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
 import { READ_ON_MS } from '../../../core/gateway/read-on.ts';
 import { GatewayAccounts } from '../../../core/keys/gateway-accounts.ts';
@@ -66,6 +67,51 @@ t.test('a key with a cap asks until it has reached it, and its last call may pas
   const refusal = await core.chat(REQUEST, APP).catch((error: BlockhouseError) => error);
   t.match(refusal, { retryAfterMs: 3_600_000, message: /2500 tokens.*00:00 UTC/ }, 'until the next UTC day');
   t.equal(await codeOf(core.chat(REQUEST)), 'ok', 'the token of the workspace has no cap');
+});
+
+/** What embeds two texts at a time, of 10 tokens each; `before` each of its batches. */
+async function embedding(t: Test, before: (core: Core, batch: number) => Promise<unknown> = async () => undefined) {
+  const batches: number[] = [];
+  const embed = async (call: EmbedCall) => {
+    batches.push(call.inputs.length);
+    await before(core, batches.length);
+    return { vectors: call.inputs.map(() => [1]), inputTokens: call.inputs.length * 10 };
+  };
+  const adapter = steppedAdapter([], { pricesAs: 'openai', embedding: { batch: () => 2, takesTokenIds: false, embed } });
+  const core: Core = createCore({ workspace: testFolder(t), adapters: [adapter], env: { STEPPED_API_KEY: 'k' }, random: () => 0, clock: () => NOW });
+  t.teardown(() => core.close());
+  await core.start();
+  await core.keys?.create('app', { tokensPerDay: 50 });
+  const ask = (texts: number) => codeOf(core.embed({ adapter: 'stepped', model: 'm', inputs: Array.from({ length: texts }, () => 'x'.repeat(40)) }, APP));
+  return { core, batches, ask };
+}
+
+t.test(
+  'each batch of a request for embeddings is sent only while there is room, so that one of thousands passes a cap by the last batch at most',
+  async (t) => {
+    const { core, batches, ask } = await embedding(t);
+    t.equal(await ask(1000), 'KEY_CAP_REACHED');
+    t.same(batches, [2, 2, 2]);
+    t.match(await spent(core), { tokens: 60 }, 'what was sent counts');
+    t.equal(await ask(1), 'KEY_CAP_REACHED');
+    const other = await embedding(t);
+    t.equal(await other.ask(4), 'ok');
+    t.same(other.batches, [2, 2]);
+  },
+);
+
+t.test('beside another call, only so many texts are let through as fit under the cap, so that neither is cut off', async (t) => {
+  const { core, batches, ask } = await embedding(t, () => nextTurn());
+  const first = ask(4);
+  t.same([await ask(4), await first], ['KEY_CAP_REACHED', 'ok']);
+  t.same(batches, [2, 2]);
+  t.match(await spent(core), { tokens: 40 });
+});
+
+t.test('a key that is revoked sends no further batch', async (t) => {
+  const { batches, ask } = await embedding(t, async (core, batch) => batch === 2 && core.keys?.revoke('app'));
+  t.equal(await ask(1000), 'KEY_FORBIDDEN');
+  t.same(batches, [2, 2]);
 });
 
 t.test('a cap in USD counts what the data say of the model', async (t) => {

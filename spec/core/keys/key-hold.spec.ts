@@ -69,9 +69,19 @@ t.test('texts that are sent in batches count with all of them until the last one
   await calls.take(texts, { pricer: perToken, meanOutput: undefined, at: AT });
   growing.used = usageOf(10, 0);
   t.same(underWay(calls, holdOf('app')), { usd: 1, tokens: 1000 }, 'one batch says nothing of the others');
-  t.equal(calls.beside(texts, { pricer: perToken, meanOutput: undefined }).own?.().tokens, 1000);
+  const beside = calls.beside(texts, { pricer: perToken, meanOutput: undefined });
+  t.same(beside.exactly({ kind: 'key', name: 'app' }), { usd: 0.01, tokens: 10 }, 'and what it has used counts when it asks for the next one');
+  t.same(beside.own?.(), { usd: 0.99, tokens: 990 });
+  const other: { used?: Usage } = {};
+  await calls.take(holdOf('app', other), { pricer: perToken, meanOutput: undefined, at: AT });
+  const between = () => calls.beside(texts, { pricer: perToken, meanOutput: undefined }).exactly({ kind: 'key', name: 'app' }).tokens;
+  t.equal(between(), 10, 'not what another call is expected to use: that would end one that was admitted before it');
+  other.used = usageOf(10, 5);
+  t.equal(between(), 25, 'but what it has used');
   growing.used = usageOf(1500, 0);
-  t.same(underWay(calls, holdOf('app')), { usd: 1.5, tokens: 1500 });
+  t.equal(between(), 1515);
+  t.equal(underWay(calls, holdOf('app')).tokens, 1500 + 1010, 'all of them have come, and were more than expected');
+  calls.leave(texts);
   calls.close();
 });
 
