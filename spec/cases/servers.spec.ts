@@ -25,6 +25,11 @@ async function listening(t: Test, core: Core): Promise<string> {
   return transport.listen(0, '127.0.0.1');
 }
 
+async function tokenOf(core: Core): Promise<string> {
+  await core.token?.ensure();
+  return core.token?.reveal() ?? '';
+}
+
 const only = <T>([one]: readonly T[]): T => one as T;
 
 t.test('a database', { skip: noPostgres }, async (t) => {
@@ -46,6 +51,49 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.match(await next.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped' } });
     t.match(await next.core.check(), { checked: { blocks: 1, messages: 4 }, findings: [] });
     t.same(next.factsOf('workspace.fault'), []);
+  });
+
+  t.test('a block is asked as a model at any server: whole or streamed, one message for one idempotency key, counted for its key', async (t) => {
+    const { all } = await servers(t, 2);
+    const [owner, other] = all as [StartedCore, StartedCore];
+    await owner.create('ada', RUNNABLE);
+    await owner.blocks.start('ada');
+    const token = await tokenOf(owner.core);
+    const urls = [await listening(t, owner.core), await listening(t, other.core)];
+    const send = async (url: string | undefined, path: string, authorization: string, body: object) => {
+      const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'k' };
+      const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const made = await send(urls[0], '/api/keys', `Bearer ${token}`, { name: 'app', rights: ['blocks'] });
+    const { key } = JSON.parse(made.text) as { key: string };
+    await until('the key is known at the other server', () => other.core.keys?.find(key) !== undefined);
+    const messages = [{ role: 'user', content: 'hi' }];
+    const asked = [
+      { path: '/v1/chat/completions', body: { stream: true } },
+      { path: '/v1/messages', body: { max_tokens: 9 } },
+      { path: '/ollama/api/chat', body: { stream: false } },
+    ];
+    for (const url of [urls[1], urls[0]])
+      for (const { path, body } of asked)
+        t.match(
+          await send(url, path, `Bearer ${key}`, { model: 'block/ada', messages, ...body }),
+          { status: 200, text: /You said|said: hi/ },
+          `${path} ${urls.indexOf(url ?? '')}`,
+        );
+    t.match(await other.blocks.history('ada'), [{ content: 'hi', chain: [{ via: 'key', key: 'app' }] }, { role: 'assistant' }]);
+    t.equal((await other.blocks.history('ada')).length, 2, 'one message');
+    let calls = 0;
+    for (let look = 0; look < 200 && calls === 0; look += 1) {
+      await delay(50);
+      calls = (await other.core.accounts?.spentToday('app'))?.calls ?? 0;
+    }
+    t.equal(calls, 1, 'the key has paid once');
+    await owner.blocks.stop('ada');
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const refused = await fetch(`${urls[1]}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify({ model: 'block/ada', messages }) });
+    t.equal(refused.status, 503, 'stopped, and known so at the other server');
+    await refused.text();
   });
 
   t.test(
