@@ -276,3 +276,21 @@ t.test('a local server that does not run is not called ready, until it has answe
   await world.api('POST', '/v1/chat', { adapter: 'ollama', model: 'stand-in', messages: [{ role: 'user', content: 'Hello' }] });
   await row.getByText('Ready', { exact: true }).waitFor();
 });
+
+t.test('at 390 px an answer of the playground comes into view, and a wrong field stands above what covers the foot', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page('/ui/playground', { width: 390, height: 700 });
+  await page.getByLabel('provider/model 1').fill('ollama/stand-in');
+  await page.getByLabel('Message').fill('Hello');
+  await page.getByRole('button', { name: 'Ask' }).click();
+  await page.locator('.answer').waitFor();
+  const [[answer], [foot]] = [await boxes(page, '.answer'), await boxes(page, '.phone-tabs')];
+  t.ok((answer?.y ?? 999) + 60 <= (foot?.y ?? 0), `its first lines are in view: ${answer?.y}, ${foot?.y}`);
+  await world.show(page, `/ui/blocks/${LONG}/config`);
+  await page.getByLabel('Cap a day, in USD').focus();
+  await page.keyboard.type('x');
+  const [[field], [strip]] = [await boxes(page, '.input:focus'), await boxes(page, '.save-strip')];
+  t.ok((field?.y ?? 999) + (field?.h ?? 0) <= (strip?.y ?? 0), 'the field is whole above the strip');
+});

@@ -78,7 +78,7 @@ export const LIMIT_NAMES: Readonly<Record<NumberField, string>> = {
   usdPerMonth: 'A month',
   tokensPerDay: 'Tokens a day',
   tokensPerMonth: 'Tokens a month',
-  inFlight: 'Calls at the same time',
+  inFlight: 'Calls at once',
   requestsPerMinute: 'Requests a minute',
   tokensPerMinute: 'Tokens a minute',
 };

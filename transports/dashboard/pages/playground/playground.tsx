@@ -1,6 +1,6 @@
 // One question to several models, side by side.
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useKeys } from '../../base/keys.ts';
 import { tell } from '../../base/toast.ts';
 import { readConnections } from '../../data/connections.ts';
@@ -74,6 +74,11 @@ export default function Playground() {
   const play = usePlayground();
   const { question, columns, ask, goOn, requestTo } = play;
   useKeys([{ keys: 'mod+Enter', does: playText.ask, run: ask, inFields: true }]);
+  const answers = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const { top = 0 } = answers.current?.getBoundingClientRect() ?? {};
+    if (columns.value.length > 0 && top > innerHeight / 2) answers.current?.scrollIntoView(); // on a phone they are below the form
+  }, [columns.value]);
   return (
     <>
       <header class="top">
@@ -83,7 +88,7 @@ export default function Playground() {
       </header>
       <div class="play">
         <Form {...play} />
-        <div class="answers">
+        <div ref={answers} class="answers">
           {columns.value.length === 0 && <Empty text={playText.empty} />}
           {columns.value.map((column, index) => (
             <AnswerColumn key={index} asked={column.asked} goOn={(results) => goOn(column, results)} />
