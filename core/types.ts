@@ -1735,6 +1735,8 @@ export interface KeyList {
     readonly models: readonly string[] | null;
     /** From then on the key is refused */
     readonly expiresAt: string | null;
+    /** Stands for these limits of this key: for `If-Match` of a change, in quotes */
+    readonly rev: string;
     readonly spentToday: {
       /** Of the calls whose price is known */
       readonly usd: number;
@@ -1866,6 +1868,8 @@ export interface ShownKey {
   readonly models: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt: string | null;
+  /** Stands for these limits of this key: for `If-Match` of a change, in quotes */
+  readonly rev: string;
 }
 
 /** A group of keys: what its keys may spend together. Null means that there is no limit. */

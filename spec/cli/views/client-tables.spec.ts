@@ -21,6 +21,7 @@ const KEY = {
   group: null,
   models: null,
   expiresAt: null,
+  rev: 'r',
   spentToday: SPENT,
   spentThisWeek: SPENT,
   spentThisMonth: SPENT,
