@@ -69,7 +69,7 @@ export const ERROR_TABLE = {
   REVISION_MISMATCH: {
     status: 412,
     retryable: false,
-    meaning: 'The configuration is no longer at the revision in If-Match. Read the configuration again and repeat the change.',
+    meaning: 'The configuration or key is no longer at the revision in If-Match. Read it again and repeat the change.',
   },
   BODY_TOO_LARGE: { status: 413, retryable: false, meaning: 'The request body is larger than the route allows.' },
   URI_TOO_LONG: { status: 414, retryable: false, meaning: 'The request target is longer than 8 KiB.' },

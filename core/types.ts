@@ -1894,6 +1894,8 @@ export interface KeyList {
     readonly blocks: readonly string[] | null;
     /** From then on the key is refused */
     readonly expiresAt: string | null;
+    /** Stands for these limits of this key: for `If-Match` of a change, in quotes */
+    readonly rev: string;
     readonly spentToday: {
       /** Of the calls whose price is known */
       readonly usd: number;
@@ -2029,6 +2031,8 @@ export interface ShownKey {
   readonly blocks: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt: string | null;
+  /** Stands for these limits of this key: for `If-Match` of a change, in quotes */
+  readonly rev: string;
 }
 
 /** A group of keys: what its keys may spend together. Null means that there is no limit. */

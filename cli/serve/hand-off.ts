@@ -34,7 +34,7 @@ interface Handed {
 /** As many connections as wait for workers at once; further ones are closed. They wait for microseconds while a worker is there. */
 const MAX_KEPT = 1024;
 /** A worker that takes longer is asked: the system may have had no descriptor for the connection there. */
-const ASK_AFTER_MS = 1000;
+const ASK_AFTER_MS = 250;
 
 /** The primary's side of all connections. */
 export class HandOff {

@@ -6,7 +6,7 @@ import type { ShownKey, ShownKeyGroup } from '../types.ts';
 export type Figures = Omit<ShownKeyGroup, 'name' | 'keys'>;
 
 /** What a key may do. Null means that there is no limit. */
-export type KeyLimits = Omit<ShownKey, 'name' | 'createdAt'>;
+export type KeyLimits = Omit<ShownKey, 'name' | 'createdAt' | 'rev'>;
 
 /** The limits of one key or one group. */
 export interface Bound extends Figures {

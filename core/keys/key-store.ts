@@ -5,6 +5,7 @@
 // known-groups: no key is in a group that there is not, so that no limit is left out.
 // hashed-once: a key that was found by its hash is found as it was presented from then on, until the keys change: the hash costs more than everything else that is done to
 //   know a caller. Only keys that exist are kept, so there are never more than those.
+import { createHash } from 'node:crypto';
 import { isObject } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
@@ -20,6 +21,8 @@ export const KEYS_FILE = 'keys.json';
 const MAX_KEYS = 1000;
 const MAX_GROUPS = 1000;
 const MINUTE_MS = 60_000;
+/** 72 bits: no two states of a key have the same. */
+const REV_LENGTH = 12;
 /** Anybody may see it, so it says nothing of the content. */
 const REFUSED_UNSEEN = `${KEYS_FILE} of the workspace is damaged, so no key is accepted. Its owner sees with \`blockhouse key ls\` what is wrong.`;
 
@@ -103,14 +106,19 @@ export class KeyStore {
     return key;
   }
 
-  /** Changes the limits that are given, for calls from now on. Throws KEY_NOT_FOUND, INVALID_REQUEST, WORKSPACE_DAMAGED. */
-  async change(name: string, limits: Partial<KeyLimits>): Promise<ShownKey> {
+  /**
+   * Changes the limits that are given, for calls from now on. Throws KEY_NOT_FOUND, INVALID_REQUEST, WORKSPACE_DAMAGED, and REVISION_MISMATCH if `ifMatch` is not
+   * the `rev` of the key now.
+   */
+  async change(name: string, limits: Partial<KeyLimits>, { ifMatch }: { readonly ifMatch?: string | undefined } = {}): Promise<ShownKey> {
     const changed = this.#checked(limits);
     const given = Object.fromEntries(Object.entries(changed).filter(([field]) => limits[field as keyof KeyLimits] !== undefined));
     let key: StoredKey | undefined;
     await this.#rewrite(({ byName, groups }) => {
       const before = byName.get(name);
       if (before === undefined) throw noKey(name);
+      if (ifMatch !== undefined && ifMatch !== revOf(before))
+        throw new BlockhouseError('REVISION_MISMATCH', `The key ${name} is no longer at ${ifMatch.slice(0, 64)}. Read the keys again and repeat the change.`);
       key = { ...before, ...given };
       return tableOf(
         [...byName.values()].map((one) => (one === before ? { ...one, ...given } : one)),
@@ -282,7 +290,14 @@ function membersOf(keys: ReadonlyMap<string, StoredKey>, group: string): string[
 /** Without what is not stored, and without the hash. */
 function shown(key: StoredKey): ShownKey {
   const { name, createdAt, group, models, rights, blocks, expiresAt } = key;
-  return { name, createdAt, ...checkedFigures(key), group, models, rights, blocks, expiresAt };
+  return { name, createdAt, ...checkedFigures(key), group, models, rights, blocks, expiresAt, rev: revOf(key) };
+}
+
+/** Another one after each change of the limits, and for each key of the name; the same at all servers of a workspace. */
+function revOf(key: StoredKey): string {
+  const { hash, createdAt, group, models, rights, blocks, expiresAt } = key;
+  const what = JSON.stringify([hash, createdAt, Object.entries(checkedFigures(key)).sort(), group, models, rights, blocks, expiresAt]);
+  return createHash('sha256').update(what).digest('base64url').slice(0, REV_LENGTH);
 }
 
 /** The limits that there are. */

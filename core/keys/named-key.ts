@@ -11,7 +11,7 @@ import { type Bounds, boundsOf, checkedFigures, type Figures, isFigure, type Key
 import type { KeyRates } from './key-rates.ts';
 
 /** A key as it is stored. */
-export interface StoredKey extends ShownKey {
+export interface StoredKey extends Omit<ShownKey, 'rev'> {
   /** SHA-256 of the key, base64url. A key has 256 random bits, so a slow hash would add nothing. */
   readonly hash: string;
   /** Until when the bodies of its calls are kept, ISO 8601; undefined for a key that was never debugged. */

@@ -55,7 +55,12 @@ const lastUsedOn = {
 const spent = { spentToday: spend, spentThisWeek: spend, spentThisMonth: spend, lastUsedOn } as const;
 
 /** A key of an application. Null means that there is no limit. */
-export const ShownKey = object({ name: string, createdAt: time, ...limits });
+export const ShownKey = object({
+  name: string,
+  createdAt: time,
+  ...limits,
+  rev: { type: 'string', description: 'Stands for these limits of this key: for `If-Match` of a change, in quotes' },
+});
 export type ShownKey = types.ShownKey;
 
 /** GET `/api/keys`. */

@@ -14,7 +14,7 @@ import { testFolder } from '../../support/test-folder.ts';
 import { type Answerer, type FakeUpstream, startUpstream } from '../../support/upstream.ts';
 import { run, runHere, type Serving, serve } from '../run.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(600_000); // a limit that only a hang reaches
 
 interface Farm extends Serving {
   readonly workspace: string;

@@ -23,6 +23,7 @@ const KEY = {
   rights: [],
   blocks: null,
   expiresAt: null,
+  rev: 'r',
   spentToday: SPENT,
   spentThisWeek: SPENT,
   spentThisMonth: SPENT,

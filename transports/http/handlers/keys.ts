@@ -15,6 +15,7 @@ import {
 } from '../../../core/index.ts';
 import { bearerToken } from '../../guard.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
+import { etagOf, tagMatchOf } from '../wire/query.ts';
 import { ok, some } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
 
@@ -59,12 +60,13 @@ export const create = async (context: RouteContext) => {
   return ok({ success: true as const, name, key, ...some(await context.core.capWarnings(limits)) });
 };
 
-/** `{success, key, warnings?}`; what is left out stays. Fails with KEY_NOT_FOUND. */
+/** `{success, key, warnings?}`; what is left out stays. Fails with KEY_NOT_FOUND, and with REVISION_MISMATCH when `If-Match` names another `rev`. */
 export const change = async (context: RouteContext) => {
+  const ifMatch = tagMatchOf(context.req);
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   checkChange(body);
-  const key = await storeOf(context.core).change(param(context, 'name'), body);
-  return ok({ success: true as const, key, ...some(await context.core.capWarnings(key)) });
+  const key = await storeOf(context.core).change(param(context, 'name'), body, { ifMatch });
+  return ok({ success: true as const, key, ...some(await context.core.capWarnings(key)) }, etagOf(key));
 };
 
 /** `{success, group}`; what is left out stays. */

@@ -15,7 +15,7 @@ const FIGURES = {
 const LIMITS = { ...FIGURES, group: 'team', models: ['claude-*', 'ollama/*'], rights: [], blocks: null, expiresAt: null };
 const SPEND = { usd: 0.42, tokens: 18_230, calls: 12, unpricedCalls: 2 };
 const SPENT = { spentToday: SPEND, spentThisWeek: SPEND, spentThisMonth: SPEND, lastUsedOn: '2026-11-24' };
-const KEY = { name: 'web-app', createdAt: '2026-11-22T08:00:00.000Z', ...LIMITS };
+const KEY = { name: 'web-app', createdAt: '2026-11-22T08:00:00.000Z', ...LIMITS, rev: 'q3Zx0_7dPk2A' };
 const WARNING = {
   field: 'usdPerDay',
   message: 'This cap does not count calls of ollama/gpt-oss:120b-cloud, because their price is not known; set tokensPerDay (`--tokens-per-day`) as well.',

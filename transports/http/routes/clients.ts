@@ -6,6 +6,7 @@ import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const modelName = { name: 'A model name as clients send it, URL-encoded' };
 const groupName = { name: 'Name of the group' };
+const etag = { etag: { description: 'The `rev` of the key, in quotes: for `If-Match`', schema: { type: 'string' } } };
 const WRITE = [...BODY, 'WORKSPACE_DAMAGED', ...DISK] as const;
 
 /** The routes for clients by `METHOD /path`. */
@@ -36,9 +37,12 @@ export const CLIENT_ROUTES = {
     summary: 'Change the limits of a key',
     description: 'Changes the limits that the body names, for calls from now on; null lifts a limit. The key itself stays as it is.',
     params: { name: 'Name of the key' },
+    headers: {
+      'If-Match': { schema: { type: 'string' }, description: 'The `rev` of the key that the change is meant for, in quotes; `*` or no header for any' },
+    },
     body: body('ChangeKey'),
-    answers: { 200: json('KeyChanged', 'The limits that hold now.') },
-    errors: ['KEY_NOT_FOUND', ...WRITE],
+    answers: { 200: json('KeyChanged', 'The limits that hold now.', etag) },
+    errors: ['KEY_NOT_FOUND', 'REVISION_MISMATCH', ...WRITE],
     handler: keys.change,
   },
   'DELETE /api/keys/:name': {

@@ -88,7 +88,19 @@ export function ifMatchOf(req: IncomingMessage): number | undefined {
   return Number(match[1] ?? match[2]);
 }
 
-/** The `ETag` header of a configuration: its revision in double quotes. */
-export function etagOf(config: { readonly rev: number }): { readonly etag: string } {
-  return { etag: `"${config.rev}"` };
+// Those of keys, which are no numbers.
+const TAG = /^(?:"([\w-]{1,64})"|([\w-]{1,64}))$/;
+
+/** The `rev` that `If-Match` names; undefined without the header and for `*`. Throws INVALID_REQUEST for anything else. */
+export function tagMatchOf(req: IncomingMessage): string | undefined {
+  const given = req.headers['if-match']?.trim();
+  if (given === undefined || given === '*') return undefined;
+  const match = TAG.exec(given);
+  if (match === null) throw invalidRequest('If-Match', 'must be * or the rev of the key in quotes, without W/ and not as a list');
+  return match[1] ?? match[2];
+}
+
+/** The `ETag` header of a configuration or a key: its revision in double quotes. */
+export function etagOf({ rev }: { readonly rev: number | string }): { readonly etag: string } {
+  return { etag: `"${rev}"` };
 }

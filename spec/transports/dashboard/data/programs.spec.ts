@@ -7,6 +7,7 @@ const spend = (usd: number, tokens: number) => ({ usd, tokens, calls: 1, unprice
 const KEY: ProgramKey = {
   name: 'app',
   createdAt: '2026-11-22T12:00:00.000Z',
+  rev: 'r',
   usdPerDay: 5,
   usdPerWeek: null,
   usdPerMonth: 50,

@@ -180,6 +180,28 @@ t.test('who changes one limit leaves those that another changes at the same time
   t.match(await shown(), { keys: [{ lastUsedOn: new Date().toISOString().slice(0, '2026-11-22'.length) }] });
 });
 
+t.test('a change for one state of a key is refused once its limits are others, and needs no such state', async (t) => {
+  const server = await startServer(t);
+  await keyOf(server, { name: 'app', usdPerDay: 1 });
+  const change = (body: object, rev?: string) => server.call('PATCH', '/api/keys/app', { body, ...(rev !== undefined && { headers: { 'if-match': rev } }) });
+  const shown = async () => ((await server.call('GET', '/api/keys')).json as { keys: { rev: string; usdPerDay: number }[] }).keys[0];
+  const first = (await shown())?.rev ?? '';
+  const changed = await change({ usdPerDay: 2 }, `"${first}"`);
+  t.match(changed, { status: 200, headers: { etag: `"${(await shown())?.rev}"` } });
+  t.not((await shown())?.rev, first);
+  t.match(await change({ usdPerDay: 3 }, `"${first}"`), {
+    status: 412,
+    json: { code: 'REVISION_MISMATCH', error: /^The key app is no longer at .* Read the keys again/ },
+  });
+  t.match(await shown(), { usdPerDay: 2 });
+  for (const rev of ['W/"a"', '"a", "b"', '']) t.match(await change({ usdPerDay: 3 }, rev), { status: 400, json: { error: /If-Match must be \* or the rev/ } });
+  for (const rev of [(await shown())?.rev, undefined, '*']) t.match(await change({ usdPerDay: 3 }, rev), { status: 200 });
+  t.match(await change({ usdPerDay: 1 }), { status: 200, headers: { etag: `"${first}"` } }, 'the same limits have the same');
+  await server.call('DELETE', '/api/keys/app');
+  await keyOf(server, { name: 'app', usdPerDay: 1 });
+  t.match(await change({ usdPerDay: 4 }, first), { status: 412 }, 'a new key of the name has another');
+});
+
 t.test('limits change for the next call, a group holds for its keys together, and unknown names and fields are refused', async (t) => {
   const server = await startServer(t);
   const key = await keyOf(server, { name: 'app' });
