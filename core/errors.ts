@@ -31,6 +31,8 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'The block has no message or fact with this id. Only active messages can be cancelled or retried.',
   },
+  HOOK_REFUSED: { status: 401, retryable: false, meaning: 'There is no such hook, or the delivery is not signed with its secret, or its time is off.' },
+  HOOK_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no hook of this id.' },
   SCHEDULE_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no schedule of this id.' },
   KEY_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no key, or no group of keys, of this name.' },
   MODEL_NOT_FOUND: { status: 404, retryable: false, meaning: 'No alias, provider or list has a model of this name; the text says how to name one.' },
@@ -75,6 +77,7 @@ export const ERROR_TABLE = {
   },
   EXPECTATION_FAILED: { status: 417, retryable: false, meaning: 'The Expect header asks for something other than 100-continue.' },
   HTTP_ONLY: { status: 426, retryable: false, meaning: 'This route has no WebSocket; it answers plain HTTP requests.' },
+  HOOK_LIMIT: { status: 429, retryable: true, meaning: 'The hook has taken as many deliveries in an hour as it may; Retry-After says when it takes more.' },
   QUEUE_FULL: {
     status: 429,
     retryable: true,
@@ -119,6 +122,7 @@ export const ERROR_TABLE = {
   UPSTREAM_FAILED: { status: 502, retryable: true, meaning: 'The provider failed or is overloaded.' },
   UPSTREAM_MALFORMED: { status: 502, retryable: true, meaning: "The provider's answer could not be read or was cut short." },
   ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The provider has no usable credentials. The message lists every way to set them.' },
+  HOOK_BUSY: { status: 503, retryable: true, meaning: 'The queue of the block is full. Send the delivery again after Retry-After.' },
   SHUTTING_DOWN: { status: 503, retryable: true, meaning: 'The server is shutting down.' },
   TOO_MANY_CONNECTIONS: {
     status: 503,
@@ -247,6 +251,14 @@ export class BlockhouseError extends Error {
     this.refusedFor = extras.refusedFor;
     this.forKeys = extras.forKeys;
   }
+}
+
+/** A delivery that is not taken. The same words for whatever is wrong, so that nobody learns which blocks and hooks there are. */
+export function hookRefused(): BlockhouseError {
+  return new BlockhouseError(
+    'HOOK_REFUSED',
+    'There is no such hook, or the delivery is not signed with its secret, or its time is more than five minutes off.',
+  );
 }
 
 /** What callers get instead of LEASE_LOST. */

@@ -1,7 +1,7 @@
 // chat.json: its entries are messages and answers. Pure: no I/O.
 import type * as types from '../types.ts';
 import { STOP_REASONS, Usage } from './chat.ts';
-import { boolean, count, money, number, object, oneOf, orNull, string, time } from './fields.ts';
+import { boolean, count, listOf, money, number, object, oneOf, orNull, string, time } from './fields.ts';
 
 /** The statuses of a message. The last four are outcomes. */
 export const USER_STATUSES = ['queued', 'processing', 'done', 'failed', 'cancelled', 'expired'] as const;
@@ -21,6 +21,9 @@ export type EntryError = types.EntryError;
 export const AskedModel = object({ provider: string, model: string });
 export type AskedModel = types.AskedModel;
 
+/** How a message came: one step of its way. */
+export const ChainLink = object({ via: oneOf(['hook']), hook: { type: 'string', description: 'The id of the hook that took it' } }, ['hook']);
+
 /** An entry of chat.json. */
 export const ChatEntry = {
   type: 'object',
@@ -39,6 +42,7 @@ export const ChatEntry = {
       description: 'On a message that was asked again: id of the message whose place it takes. Once it is answered, models see it and no longer the other one',
     },
     asks: { ...AskedModel, description: "On a message: the model that is asked in place of the block's" },
+    chain: { ...listOf(ChainLink), description: 'On a message from outside: how it came' },
     window: { ...count, description: 'On a message: how many earlier exchanges the model sees with it; left out: all that fit' },
     clientId: { type: 'string', description: "The sender's own id. Sending the same id again does not create a second message" },
     attempts: count,

@@ -26,7 +26,7 @@ export function appendMessage(entries: Entries, message: NewMessage): Change<Ent
 }
 
 /** The entry of a message. Throws MESSAGE_NOT_FOUND and WRONG_STATE where it can't take the place of another one. */
-export function newEntry(entries: Entries, { id, at, content, again, channel, clientId, window }: Omit<NewMessage, 'cap'>): ChatEntry {
+export function newEntry(entries: Entries, { id, at, content, again, channel, clientId, window, chain }: Omit<NewMessage, 'cap'>): ChatEntry {
   const replaced = again && lastAsked(entries, again.id);
   return {
     id,
@@ -40,6 +40,7 @@ export function newEntry(entries: Entries, { id, at, content, again, channel, cl
     ...(again?.asks !== undefined && { asks: again.asks }),
     ...(clientId !== undefined && { clientId }),
     ...(window !== undefined && { window }),
+    ...(chain !== undefined && { chain }),
     attempts: 0,
     error: null,
   };
