@@ -251,6 +251,8 @@ export type CoreEvents = {
   'archive.removed': { readonly archiveName: ArchiveInfo['archiveName'] };
   /** A message is on disk and is waiting for its answer. */
   'message.queued': MessageFact & { readonly channel: ChatEntry['channel']; readonly traceparent?: string | undefined };
+  /** A hook has taken a delivery, which is the message `id`; again for a delivery that comes again. */
+  'hook.taken': MessageFact & { readonly hook: string };
   /** A schedule has sent its message `id` for the run at this time, ISO 8601. */
   'schedule.fired': MessageFact & { readonly schedule: string; readonly at: string };
   /** So many runs of a schedule were left out. */

@@ -31,6 +31,8 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'The block has no message or fact with this id. Only active messages can be cancelled or retried.',
   },
+  HOOK_REFUSED: { status: 401, retryable: false, meaning: 'There is no such hook, or the delivery is not signed with its secret, or its time is off.' },
+  HOOK_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no hook of this id.' },
   SCHEDULE_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no schedule of this id.' },
   KEY_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no key, or no group of keys, of this name.' },
   MODEL_NOT_FOUND: { status: 404, retryable: false, meaning: 'No alias, provider or list has a model of this name; the text says how to name one.' },
@@ -80,6 +82,7 @@ export const ERROR_TABLE = {
   },
   EXPECTATION_FAILED: { status: 417, retryable: false, meaning: 'The Expect header asks for something other than 100-continue.' },
   HTTP_ONLY: { status: 426, retryable: false, meaning: 'This route has no WebSocket; it answers plain HTTP requests.' },
+  HOOK_LIMIT: { status: 429, retryable: true, meaning: 'The hook has taken as many deliveries in an hour as it may; Retry-After says when it takes more.' },
   QUEUE_FULL: {
     status: 429,
     retryable: true,
@@ -140,6 +143,7 @@ export const ERROR_TABLE = {
     meaning: 'The block that is asked as a model does not answer now: it is stopped, paused, failed or halted. The message says why.',
   },
   ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The provider has no usable credentials. The message lists every way to set them.' },
+  HOOK_BUSY: { status: 503, retryable: true, meaning: 'The queue of the block is full. Send the delivery again after Retry-After.' },
   SHUTTING_DOWN: { status: 503, retryable: true, meaning: 'The server is shutting down.' },
   TOO_MANY_CONNECTIONS: {
     status: 503,
@@ -278,6 +282,14 @@ export class BlockhouseError extends Error {
     this.refusedFor = extras.refusedFor;
     this.forKeys = extras.forKeys;
   }
+}
+
+/** A delivery that is not taken. The same words for whatever is wrong, so that nobody learns which blocks and hooks there are. */
+export function hookRefused(): BlockhouseError {
+  return new BlockhouseError(
+    'HOOK_REFUSED',
+    'There is no such hook, or the delivery is not signed with its secret, or its time is more than five minutes off.',
+  );
 }
 
 /** What callers get instead of LEASE_LOST. */

@@ -43,6 +43,7 @@ export {
   errorBody,
   forKeys,
   internalError,
+  hookRefused,
   invalidRequest,
   type ProviderFault,
   type RefusalReason,

@@ -342,6 +342,38 @@ export interface Failures {
   } | null;
 }
 
+/** The hooks of a block. */
+export interface HookList {
+  readonly hooks: readonly HookView[];
+}
+
+/** A hook was made or changed. */
+export interface HookSet {
+  readonly success: true;
+  readonly hook: HookView;
+  /** The secret, if one was made; it is shown this once */
+  readonly secret?: string;
+}
+
+/** A delivery is a message, which is on disk. */
+export interface HookTaken {
+  readonly messageId: string;
+}
+
+/** A hook as it stands, without its secret. */
+export interface HookView {
+  readonly id: string;
+  readonly style: 'standard' | 'github';
+  readonly message: string;
+  /** How many earlier exchanges the model sees, or "all"; 3 if it is left out */
+  readonly window: MessageWindow;
+  readonly perHour: number;
+  /** Where it takes deliveries, below the address of the server */
+  readonly path: string;
+  /** False: nothing can be delivered until it has one */
+  readonly hasSecret: boolean;
+}
+
 /** The end of one log file of a block. */
 export interface LogFile {
   readonly file: string;
@@ -485,6 +517,22 @@ export interface ScheduleView {
   } | null;
 }
 
+/** The body that makes a hook, or changes one; what is left out stays. */
+export interface SetHook {
+  /** How deliveries are signed: as Standard Webhooks says, as if it is left out, or as GitHub does */
+  readonly style?: 'standard' | 'github';
+  /** What the block is to do with what is delivered; a new hook needs it */
+  readonly message?: string;
+  /** How many earlier exchanges the model sees, or "all"; 3 if it is left out */
+  readonly window?: MessageWindow;
+  /** The most deliveries an hour; 60 if it is left out */
+  readonly perHour?: number;
+  /** The secret of the sender; left out, a new hook gets one */
+  readonly secret?: string;
+  /** True makes another secret; the one before opens nothing any more */
+  readonly newSecret?: boolean;
+}
+
 /** How many runs were left out, by the reason. */
 export interface SkippedRuns {
   /** The server or the block was stopped, or the machine slept */
@@ -625,6 +673,8 @@ export interface BlockConfigFile {
   };
   /** Messages that are sent at certain times */
   readonly schedule?: readonly Schedule[];
+  /** Doors for other programs, each with a secret in auth.json */
+  readonly hooks?: readonly Hook[];
   /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
   /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
@@ -700,10 +750,26 @@ export interface BlockConfigPatch {
   };
   /** Messages that are sent at certain times */
   readonly schedule?: readonly Schedule[];
+  /** Doors for other programs, each with a secret in auth.json */
+  readonly hooks?: readonly Hook[];
   /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
   /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
   readonly enabled?: boolean;
+}
+
+/** A hook in config.json. Its secret is in auth.json. */
+export interface Hook {
+  /** Name of the hook, once in a block */
+  readonly id: string;
+  /** How deliveries are signed: as Standard Webhooks says, as if it is left out, or as GitHub does */
+  readonly style?: 'standard' | 'github';
+  /** What the block is to do with what is delivered */
+  readonly message: string;
+  /** How many earlier exchanges the model sees, or "all"; 3 if it is left out */
+  readonly window?: MessageWindow;
+  /** The most deliveries an hour; 60 if it is left out */
+  readonly perHour?: number;
 }
 
 /** How many earlier exchanges the model sees with the message. */
@@ -1026,9 +1092,11 @@ export type Channel = 'web' | 'cli' | 'api';
 
 /** How a message came: one step of its way. */
 export interface ChainLink {
-  readonly via: 'api' | 'key';
+  readonly via: 'api' | 'key' | 'hook';
   /** The name of the key with which it was sent */
   readonly key?: string;
+  /** The id of the hook that took it */
+  readonly hook?: string;
 }
 
 /** An entry of chat.json. */
@@ -1049,12 +1117,12 @@ export interface ChatEntry {
   readonly replaces?: string;
   /** On a message: the model that is asked in place of the block's */
   readonly asks?: AskedModel;
+  /** On a message from a hook, or from a program that asks the block as a model: how it came, and with which key */
+  readonly chain?: readonly ChainLink[];
   /** On a message: how many earlier exchanges the model sees with it; left out: all that fit */
   readonly window?: number;
   /** The sender's own id. Sending the same id again does not create a second message */
   readonly clientId?: string;
-  /** On a message from a program that asks the block as a model: how it came, and with which key */
-  readonly chain?: readonly ChainLink[];
   readonly attempts?: number;
   /** ISO 8601, UTC, with milliseconds */
   readonly nextAttemptAt?: string;

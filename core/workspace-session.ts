@@ -269,6 +269,7 @@ export class WorkspaceSession {
       heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
       schedules: new Schedules({ bus, now }),
+      hookSecrets: credentials,
       now,
       monotonic,
       random: options.random ?? Math.random,

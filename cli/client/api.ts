@@ -132,6 +132,18 @@ export class Api {
     return this.#call('POST /api/blocks/:name/schedule/:id/run', { name, id });
   }
 
+  hooks(name: string) {
+    return this.#call('GET /api/blocks/:name/hooks', { name });
+  }
+
+  setHook(name: string, id: string, body: object) {
+    return this.#call('PUT /api/blocks/:name/hooks/:id', { name, id }, { body });
+  }
+
+  removeHook(name: string, id: string) {
+    return this.#call('DELETE /api/blocks/:name/hooks/:id', { name, id });
+  }
+
   addFact(name: string, text: string) {
     return this.#call('POST /api/blocks/:name/memory/facts', { name }, { body: { text } });
   }

@@ -57,6 +57,8 @@ const BY_KIND: Readonly<Record<string, Find>> = {
   'connection/model': (names) => asked(names, fullNames),
   'provider/model': (names) => asked(names, fullNames),
   schedule: (names) => (names.command === 'schedule add' ? [] : schedules(names)),
+  hook: (names) => (names.command === 'hook new' ? [] : hooks(names)),
+  'standard|github': () => ['standard', 'github'],
   zone: () => Intl.supportedValuesOf('timeZone'),
   'none|one|all': () => ['none', 'one', 'all'],
   level: () => LEVELS,
@@ -101,6 +103,11 @@ function blocks(names: Names): readonly string[] | Promise<readonly string[]> {
 function schedules(names: Names): Promise<readonly string[]> {
   const [block = ''] = names.given;
   return ofServer(names, async (api) => (await api.schedules(block)).schedules.map(({ id }) => id));
+}
+
+function hooks(names: Names): Promise<readonly string[]> {
+  const [block = ''] = names.given;
+  return ofServer(names, async (api) => (await api.hooks(block)).hooks.map(({ id }) => id));
 }
 
 function keys(names: Names): Promise<readonly string[]> {

@@ -26,6 +26,7 @@ export const COMMAND_MODULES = {
       m.ScheduleResumeCommand,
       m.ScheduleRunCommand,
     ]),
+  hook: () => import('../commands/hook.ts').then((m) => [m.HookListCommand, m.HookNewCommand, m.HookRemoveCommand]),
   costs: () => import('../commands/costs.ts').then((m) => [m.CostsCommand]),
   logs: () => import('../commands/logs.ts').then((m) => [m.LogsCommand]),
   send: () => import('../commands/send.ts').then((m) => [m.SendCommand, m.QueueCommand]),

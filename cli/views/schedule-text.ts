@@ -1,6 +1,7 @@
-// The schedules of a block as text. Pure: no I/O.
-import type { ScheduleList, ScheduleView } from '../../core/index.ts';
+// The schedules and hooks of a block as text. Pure: no I/O.
+import type { HookList, ScheduleList, ScheduleView } from '../../core/index.ts';
 import { money, plural, relative, UNKNOWN } from '../terminal/format.ts';
+import { type Column, table } from '../terminal/layout.ts';
 import { oneLine, type Style } from '../terminal/output.ts';
 import type { View } from './block-text.ts';
 
@@ -73,4 +74,19 @@ function costLine({ costsAbout }: ScheduleView): string[] {
   if (costsAbout === null) return [];
   const { perRunUsd, runsPerDay, perDayUsd } = costsAbout;
   return [`costs about ${money(perDayUsd)} a day (${money(perRunUsd)} a run, ${runsPerDay} runs a day)`];
+}
+
+const HOOKS: readonly Column[] = [
+  { title: 'HOOK' },
+  { title: 'SIGNED' },
+  { title: 'PER HOUR', align: 'right', drop: 2 },
+  { title: 'WINDOW', align: 'right', drop: 3 },
+  { title: 'SECRET', drop: 1 },
+  { title: 'PATH' },
+];
+
+/** The table of `hook ls`. */
+export function hookTable(hooks: HookList['hooks'], view: Omit<View, 'now'>): string[] {
+  const rows = hooks.map(({ id, style, perHour, window, hasSecret, path }) => [id, style, String(perHour), String(window), hasSecret ? 'set' : 'none', path]);
+  return table(HOOKS, rows, view);
 }

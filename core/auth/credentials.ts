@@ -23,6 +23,9 @@ type Stored = ReadonlyMap<string, unknown>;
 /** Fields of an entry as they stand in the file. */
 export type EntryFields = Readonly<Record<string, unknown>>;
 
+/** The section with the secrets of hooks, which is no entry of a provider. */
+const HOOKS = 'hooks';
+
 /** What a change of an entry over the API has to fulfil. Throws INVALID_REQUEST naming the field. */
 export type EntryRule = (name: string, change: EntryFields, before: Entry | undefined, after: Entry) => void;
 
@@ -81,7 +84,7 @@ export class CredentialStore {
 
   /** The ids that have an entry. Throws as `read` does. */
   ids(): string[] {
-    return [...this.#current().keys()];
+    return [...this.#current().keys()].filter((id) => id !== HOOKS);
   }
 
   /**
@@ -131,6 +134,31 @@ export class CredentialStore {
     });
   }
 
+  /** The secret of a hook of a block. Throws as `read` does. */
+  hookSecret(block: string, hook: string): string | undefined {
+    const secret = hooksIn(this.#current(), block)[hook];
+    return typeof secret === 'string' ? secret : undefined;
+  }
+
+  /** Stores the secret of a hook; undefined removes it. Rejects as `update` does. */
+  async setHookSecret(block: string, hook: string, secret: string | undefined): Promise<void> {
+    await this.#rewrite((all) => {
+      const { [hook]: old, ...others } = hooksIn(all, block);
+      if (old === secret) return false;
+      setHooks(all, block, secret === undefined ? others : { ...others, [hook]: secret });
+      return true;
+    });
+  }
+
+  /** The hooks of a block that has another name. */
+  async renameHooks(from: string, to: string): Promise<void> {
+    if (Object.keys(hooksIn(this.#current(), from)).length === 0) return;
+    await this.#rewrite((all) => {
+      setHooks(all, to, hooksIn(all, from));
+      setHooks(all, from, {});
+    });
+  }
+
   /** Removes an adapter's entry; false if there was none. */
   async remove(adapterId: string): Promise<boolean> {
     let existed = false;
@@ -160,7 +188,7 @@ export class CredentialStore {
   /** own-entry. */
   #entry(all: Stored, id: string): Entry | undefined {
     const raw = all.get(id);
-    if (raw === undefined) return undefined;
+    if (raw === undefined || id === HOOKS) return undefined;
     const known = this.#sound.get(raw as object);
     if (known !== undefined) return known;
     let entry: Entry;
@@ -215,6 +243,21 @@ function parseStored(state: FileState): Stored {
   const json = parseBytes(Buffer.from(state.text)); // its errors don't quote the text, which contains keys
   if (!isObject(json)) throw new Error('it must contain a JSON object with one entry for each provider');
   return new Map(Object.entries(json));
+}
+
+/** The secrets of a block's hooks by their ids. */
+function hooksIn(all: Stored, block: string): Readonly<Record<string, unknown>> {
+  const section = all.get(HOOKS);
+  const own = isObject(section) && Object.hasOwn(section, block) ? section[block] : undefined;
+  return isObject(own) ? Object.assign(Object.create(null), own) : {};
+}
+
+function setHooks(all: Map<string, unknown>, block: string, hooks: Readonly<Record<string, unknown>>): void {
+  const section = all.get(HOOKS);
+  const { [block]: _old, ...others } = isObject(section) ? section : {};
+  const next = Object.keys(hooks).length === 0 ? others : { ...others, [block]: { ...hooks } };
+  if (Object.keys(next).length === 0) all.delete(HOOKS);
+  else all.set(HOOKS, next);
 }
 
 function mergedEntry(before: EntryFields | undefined, fields: EntryFields): EntryFields {

@@ -25,7 +25,7 @@ const NO_FIELDS: EntryFields = Object.freeze({});
 
 /** True for a name that a connection may have. */
 export function isConnectionName(name: string): boolean {
-  return /^[a-z][a-z0-9-]{0,31}$/.test(name) && name !== 'block';
+  return /^[a-z][a-z0-9-]{0,31}$/.test(name) && name !== 'block' && name !== 'hooks';
 }
 
 /** Throws an Error that names the field, such as `gpu.models.x.price must be …`. */

@@ -24,6 +24,8 @@ import type {
   Fact,
   HaltState,
   HistoryPage,
+  HookList,
+  HookView,
   LogFile,
   LogPart,
   MessageFound,
@@ -35,6 +37,7 @@ import type {
   SearchQuery,
   SearchResult,
   SetHalt,
+  SetHook,
   Warning,
 } from '../types.ts';
 import type { FleetChanges } from './fleet-feed.ts';
@@ -91,6 +94,18 @@ export interface AskedBlock {
   readonly id: string;
   /** To be called once a client has got the whole outcome: the same words are a new message from then on. */
   delivered(): void;
+}
+
+/** What another program has delivered to a hook. */
+export interface Delivery {
+  /** Those that say who sent it, as they came. */
+  readonly headers: {
+    readonly 'webhook-id'?: string | undefined;
+    readonly 'webhook-timestamp'?: string | undefined;
+    readonly 'webhook-signature'?: string | undefined;
+    readonly 'x-hub-signature-256'?: string | undefined;
+  };
+  readonly body: Uint8Array;
 }
 
 /** The options of `answer`. */
@@ -206,6 +221,17 @@ export interface Blocks {
   pauseSchedule(name: string, schedule: string): Promise<ScheduleView>;
   /** Lets a schedule that was paused, or has paused itself, run again from now on. Rejects with SCHEDULE_NOT_FOUND. */
   resumeSchedule(name: string, schedule: string): Promise<ScheduleView>;
+  /** The hooks of a block, without their secrets. */
+  hooks(name: string): Promise<HookList>;
+  /** Makes a hook, or changes one. Resolves with its secret if one was made: it is shown this once. Rejects with INVALID_REQUEST naming the field. */
+  setHook(name: string, hook: string, body: SetHook): Promise<{ readonly hook: HookView; readonly secret?: string }>;
+  /** Removes a hook with its secret. Rejects with HOOK_NOT_FOUND. */
+  removeHook(name: string, hook: string): Promise<void>;
+  /**
+   * Makes a message of a delivery that is signed with the secret of a hook; the same delivery again is the same message. Rejects with HOOK_REFUSED, whatever is wrong,
+   * with HOOK_LIMIT, and with HOOK_BUSY.
+   */
+  takeDelivery(name: string, hook: string, delivery: Delivery): Promise<{ readonly messageId: string }>;
   /** Adds a fact to the memory of the block. */
   addFact(name: string, body: AddFact): Promise<Fact>;
   /** Changes the text of a fact, or whether it is pinned. Rejects with MESSAGE_NOT_FOUND for an unknown id. */

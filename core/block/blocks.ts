@@ -23,6 +23,7 @@ import { answerOperation } from './operations-answer.ts';
 import { archiveOperations, Moves } from './operations-archive.ts';
 import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
+import { hookOperations } from './operations-hooks.ts';
 import { memoryOperations } from './operations-memory.ts';
 import { monitorOperations } from './operations-monitor.ts';
 import { scheduleOperations, scheduleWork } from './operations-schedule.ts';
@@ -118,6 +119,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     ...searchOperation(context),
     ...memoryOperations(context),
     ...scheduleOperations(context),
+    ...hookOperations(context, monitors.autoStart),
     start: monitors.start,
     stop: monitors.stop,
     restart: monitors.restart,

@@ -29,6 +29,7 @@ export async function renameBlock({ blocks, world }: OperationsContext, steps: R
     await steps.rename(block, to);
     if (wasRunning) await started(steps, rename);
   }
+  await world.hookSecrets?.renameHooks(from, to);
   world.bus.emit('block.renamed', { block: to, from });
   return { name: to };
 }

@@ -1,6 +1,6 @@
 // The bodies and answers of `/api` for a block and its archive. Pure: no I/O.
 import type * as types from '../types.ts';
-import { BLOCK_NAME_PATTERN, BlockConfigFile, BlockConfigPatch, MessageWindow } from './block-config.ts';
+import { BLOCK_NAME_PATTERN, BlockConfigFile, BlockConfigPatch, Hook, MessageWindow } from './block-config.ts';
 import { CostsFile } from './block-costs.ts';
 import { Fact, MemoryFile } from './block-memory.ts';
 import { PulseFile, Reason, STATES, STATUSES } from './block-pulse.ts';
@@ -268,3 +268,38 @@ export const ScheduleList = object({
 export type ScheduleList = types.ScheduleList;
 /** A schedule was paused or resumed. */
 export const ScheduleChanged = object({ success: { type: 'boolean', const: true }, schedule: ScheduleView });
+
+const { style, message: hookMessage, perHour } = Hook.properties;
+/** The body that makes a hook, or changes one; what is left out stays. */
+export const SetHook = closedObject(
+  {
+    style,
+    message: { ...hookMessage, description: 'What the block is to do with what is delivered; a new hook needs it' },
+    window: MessageWindow,
+    perHour,
+    secret: { type: 'string', minLength: 16, maxLength: 256, pattern: '^[ -~]+$', description: 'The secret of the sender; left out, a new hook gets one' },
+    newSecret: { ...boolean, description: 'True makes another secret; the one before opens nothing any more' },
+  },
+  ['style', 'message', 'window', 'perHour', 'secret', 'newSecret'],
+);
+export type SetHook = types.SetHook;
+/** A hook as it stands, without its secret. */
+export const HookView = object({
+  id: string,
+  style: oneOf(['standard', 'github']),
+  message: string,
+  window: MessageWindow,
+  perHour: count,
+  path: { type: 'string', description: 'Where it takes deliveries, below the address of the server' },
+  hasSecret: { ...boolean, description: 'False: nothing can be delivered until it has one' },
+});
+export type HookView = types.HookView;
+/** The hooks of a block. */
+export const HookList = object({ hooks: listOf(HookView) });
+export type HookList = types.HookList;
+/** A hook was made or changed. */
+export const HookSet = object({ success: yes, hook: HookView, secret: { type: 'string', description: 'The secret, if one was made; it is shown this once' } }, [
+  'secret',
+]);
+/** A delivery is a message, which is on disk. */
+export const HookTaken = object({ messageId: string });

@@ -81,6 +81,24 @@ export const Schedule = {
 } as const;
 export type Schedule = types.Schedule;
 
+/** A hook in config.json. Its secret is in auth.json. */
+export const Hook = {
+  type: 'object',
+  required: ['id', 'message'],
+  properties: {
+    id: { type: 'string', pattern: SCHEDULE_ID_PATTERN, description: 'Name of the hook, once in a block' },
+    style: {
+      type: 'string',
+      enum: ['standard', 'github'],
+      description: 'How deliveries are signed: as Standard Webhooks says, as if it is left out, or as GitHub does',
+    },
+    message: { type: 'string', minLength: 1, maxLength: MAX_SCHEDULED_TEXT, description: 'What the block is to do with what is delivered' },
+    window: MessageWindow,
+    perHour: { type: 'integer', minimum: 1, maximum: 3600, description: 'The most deliveries an hour; 60 if it is left out' },
+  },
+} as const;
+export type Hook = types.Hook;
+
 /** Fields of config.json that a client may set, and what a block has without them. Only the server sets `name`, `createdAt`, `updatedAt` and `rev`. */
 const SETTABLE = {
   description: { ...text, description: 'What the block is for', default: '' },
@@ -165,6 +183,7 @@ const SETTABLE = {
     },
   },
   schedule: { type: 'array', maxItems: 20, default: [], items: Schedule, description: 'Messages that are sent at certain times' },
+  hooks: { type: 'array', maxItems: 20, default: [], items: Hook, description: 'Doors for other programs, each with a secret in auth.json' },
   autoStart: withDefault(false, { type: 'boolean', description: 'True if a new message starts a stopped monitor' }),
   enabled: { type: 'boolean', description: 'True if the monitor is to start with the server. `start` sets it and `stop` clears it', default: false },
 } as const;

@@ -24,10 +24,11 @@ export type AskedModel = types.AskedModel;
 /** How a message came: one step of its way. */
 export const ChainLink = object(
   {
-    via: oneOf(['api', 'key']),
+    via: oneOf(['api', 'key', 'hook']),
     key: { type: 'string', description: 'The name of the key with which it was sent' },
+    hook: { type: 'string', description: 'The id of the hook that took it' },
   },
-  ['key'],
+  ['key', 'hook'],
 );
 
 /** An entry of chat.json. */
@@ -48,9 +49,9 @@ export const ChatEntry = {
       description: 'On a message that was asked again: id of the message whose place it takes. Once it is answered, models see it and no longer the other one',
     },
     asks: { ...AskedModel, description: "On a message: the model that is asked in place of the block's" },
+    chain: { ...listOf(ChainLink), description: 'On a message from a hook, or from a program that asks the block as a model: how it came, and with which key' },
     window: { ...count, description: 'On a message: how many earlier exchanges the model sees with it; left out: all that fit' },
     clientId: { type: 'string', description: "The sender's own id. Sending the same id again does not create a second message" },
-    chain: { ...listOf(ChainLink), description: 'On a message from a program that asks the block as a model: how it came, and with which key' },
     attempts: count,
     nextAttemptAt: time,
     error: orNull(EntryError),

@@ -171,10 +171,10 @@ export interface MessageToAppend {
   readonly channel: ChatEntry['channel'];
   /** How many earlier exchanges the model sees; undefined for all that fit. */
   readonly window?: number | undefined;
-  /** The same `clientId` is the same message. */
-  readonly clientId: string | undefined;
   /** How it came, where that is kept. */
   readonly chain?: ChatEntry['chain'];
+  /** The same `clientId` is the same message. */
+  readonly clientId: string | undefined;
   /** How many messages may wait. */
   readonly cap: number;
 }

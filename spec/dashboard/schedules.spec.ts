@@ -74,3 +74,35 @@ t.test('what holds all schedules up stands above them, texts are texts, and keys
   await page.keyboard.press('7');
   await page.getByText('Next runs').waitFor();
 });
+
+t.test('a hook is made with a secret that is shown once with a command that works, renewed and removed', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.api('POST', '/api/blocks', { name: 'eve', config: { adapter: { provider: 'ollama', model: 'stand-in' } } });
+  const page = await world.page('/ui/blocks/eve/schedule');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.getByRole('button', { name: 'Add a hook…' }).click();
+  await page.getByLabel('Name').fill('issues');
+  await page.getByRole('button', { name: 'GitHub' }).click();
+  await page.getByLabel('What the block is to do').fill('Sort it.');
+  await page.getByRole('button', { name: 'Make the hook' }).click();
+  const dialog = page.getByRole('dialog', { name: 'The secret of the hook' });
+  const secret = await dialog.getByText(/^whsec_/).innerText();
+  await dialog.locator('pre', { hasText: secret }).waitFor();
+  t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  t.strictSame(await axeFindings(page), []);
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await page.getByText('GitHub, 60 an hour at most').waitFor();
+  t.notMatch(await page.content(), secret.slice(6), 'shown once');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    t.strictSame(await axeFindings(page), [], colorScheme);
+  }
+  await page.getByRole('button', { name: 'New secret' }).click();
+  t.not(await dialog.getByText(/^whsec_/).innerText(), secret);
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('GitHub, 60 an hour at most').waitFor({ state: 'detached' });
+  t.match(await world.api('GET', '/api/blocks/eve/hooks'), { hooks: [] });
+});

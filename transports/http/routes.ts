@@ -7,6 +7,7 @@ import { CONNECTION_ROUTES } from './routes/connections.ts';
 import { CREDENTIAL_ROUTES } from './routes/credentials.ts';
 import { GATEWAY_ROUTES } from './routes/gateway.ts';
 import { GATEWAY_LIVE_ROUTES } from './routes/gateway-live.ts';
+import { HOOK_ROUTES } from './routes/hooks.ts';
 import { PRICE_ROUTES } from './routes/prices.ts';
 import { SCHEDULE_ROUTES } from './routes/schedules.ts';
 import { SERVER_ROUTES } from './routes/server.ts';
@@ -26,6 +27,7 @@ const TABLE = {
   ...BLOCK_ROUTES,
   ...CHAT_ROUTES,
   ...SCHEDULE_ROUTES,
+  ...HOOK_ROUTES,
   ...WORKSPACE_ROUTES,
   ...CLIENT_ROUTES,
   ...COMPATIBLE_ROUTES,

@@ -11,6 +11,15 @@ import type { RetryWait } from '../status/retry-wait.ts';
 import type { ModelCalls } from './call-model.ts';
 import type { ReplyStream, StepCounter } from './reply-stream.ts';
 
+/** Where the secrets of hooks are kept. All throw or reject with ADAPTER_NOT_CONFIGURED while auth.json can't be used. */
+export interface HookSecrets {
+  hookSecret(block: string, hook: string): string | undefined;
+  /** Undefined removes it. */
+  setHookSecret(block: string, hook: string, secret: string | undefined): Promise<void>;
+  /** A block has another name. */
+  renameHooks(from: string, to: string): Promise<void>;
+}
+
 /** Shared by all blocks of a workspace. */
 export interface WorkspaceContext {
   /** Absolute path of the workspace. */
@@ -26,6 +35,8 @@ export interface WorkspaceContext {
   readonly heartbeats: HeartbeatWheel;
   readonly steps: StepCounter;
   readonly schedules: Schedules;
+  /** Undefined for a core without auth.json. */
+  readonly hookSecrets: HookSecrets | undefined;
   /** Epoch milliseconds. */
   now(): number;
   /** Monotonic milliseconds. */

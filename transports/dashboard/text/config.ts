@@ -34,7 +34,7 @@ export const SECTIONS: readonly { readonly title: string; readonly starts: reado
   { title: 'Model', starts: ['adapter', 'fallbacks'] },
   { title: 'Budget', starts: ['budget'] },
   { title: 'Memory', starts: ['memory'] },
-  { title: 'Starting and retrying', starts: ['autoStart', 'enabled', 'schedule', 'retry', 'queue', 'pulse'] },
+  { title: 'Starting and retrying', starts: ['autoStart', 'enabled', 'schedule', 'hooks', 'retry', 'queue', 'pulse'] },
   { title: 'Logs', starts: ['logs'] },
 ];
 
@@ -73,6 +73,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'logs.maxFiles': 'Log files that are kept',
   autoStart: 'A message starts it',
   schedule: 'Schedules',
+  hooks: 'Hooks',
   enabled: 'Starts with the server',
 };
 

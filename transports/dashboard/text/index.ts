@@ -10,6 +10,7 @@ export * from './first-run.ts';
 export * from './fleet.ts';
 export * from './gateway.ts';
 export * from './head.ts';
+export * from './hooks.ts';
 export * from './labels.ts';
 export * from './logs.ts';
 export * from './memory.ts';

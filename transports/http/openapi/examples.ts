@@ -5,6 +5,7 @@ import type { Example } from './example.ts';
 import { BLOCK_EXAMPLES } from './examples-blocks.ts';
 import { CLIENT_EXAMPLES } from './examples-clients.ts';
 import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
+import { HOOK_EXAMPLES } from './examples-hooks.ts';
 import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
 import { SCHEDULE_EXAMPLES } from './examples-schedules.ts';
 
@@ -22,6 +23,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...GATEWAY_EXAMPLES,
   ...BLOCK_EXAMPLES,
   ...SCHEDULE_EXAMPLES,
+  ...HOOK_EXAMPLES,
   ...CLIENT_EXAMPLES,
   ...PROTOCOL_EXAMPLES,
   InvalidRequest: { ...errorExample(400, 'INVALID_REQUEST', 'config.temperature must be <= 1.', { details: INVALID }), operations: ['chat'] },

@@ -43,22 +43,7 @@ export function ScheduleForm({ block, schedule, close, reload }: FormProps) {
           set={(id) => set({ id: id.trim() })}
         />
       )}
-      <Segments
-        label={scheduleText.timing}
-        options={Object.entries(TIMINGS).map(([id, { name }]) => [id as Timing, name] as const)}
-        value={typed.timing}
-        choose={(timing) => set({ timing, when: '' })}
-      />
-      <TextField
-        label={scheduleText.when}
-        help={TIMINGS[typed.timing].help}
-        wrong={fault('when', scheduleText.whenWrong)}
-        value={typed.when}
-        set={(when) => set({ when })}
-      />
-      {typed.timing === 'cron' && (
-        <TextField label={scheduleText.timezone} help={scheduleText.timezoneHelp} value={typed.timezone} set={(timezone) => set({ timezone })} />
-      )}
+      <When typed={typed} wrong={fault('when', scheduleText.whenWrong)} set={set} />
       <Field label={scheduleText.message} wrong={fault('message', scheduleText.messageWrong)}>
         {(props) => (
           <textarea
@@ -90,5 +75,29 @@ export function ScheduleForm({ block, schedule, close, reload }: FormProps) {
         )}
       </Field>
     </FormDialog>
+  );
+}
+
+interface WhenProps {
+  readonly typed: TypedSchedule;
+  readonly wrong: string | undefined;
+  set(change: Partial<TypedSchedule>): void;
+}
+
+/** The times, in one of three ways. */
+function When({ typed, wrong, set }: WhenProps) {
+  return (
+    <>
+      <Segments
+        label={scheduleText.timing}
+        options={Object.entries(TIMINGS).map(([id, { name }]) => [id as Timing, name] as const)}
+        value={typed.timing}
+        choose={(timing) => set({ timing, when: '' })}
+      />
+      <TextField label={scheduleText.when} help={TIMINGS[typed.timing].help} wrong={wrong} value={typed.when} set={(when) => set({ when })} />
+      {typed.timing === 'cron' && (
+        <TextField label={scheduleText.timezone} help={scheduleText.timezoneHelp} value={typed.timezone} set={(timezone) => set({ timezone })} />
+      )}
+    </>
   );
 }

@@ -1,8 +1,9 @@
 // The schedules of a block: when each runs next, how it went, what a day costs, and what can be done with it.
-import type { ScheduleView } from '../../../../../core/types.ts';
+import type { HookList, ScheduleList, ScheduleView } from '../../../../../core/types.ts';
 import { usd } from '../../../base/format.ts';
 import { tell } from '../../../base/toast.ts';
 import { useFollowed } from '../../../data/details.ts';
+import { readHooks } from '../../../data/hooks.ts';
 import { readSchedules, removeSchedule, saveSchedule, steerSchedule, timeIn } from '../../../data/schedules.ts';
 import { showDialog } from '../../../parts/dialog.tsx';
 import { Ago, Button, Problem } from '../../../parts/widgets.tsx';
@@ -18,10 +19,11 @@ import {
   whenText,
 } from '../../../text/index.ts';
 import { ScheduleForm } from './form.tsx';
+import { Hooks } from './hooks.tsx';
 
 /** The tab. */
 export function Schedules({ name }: { readonly name: string }) {
-  const { state, reload } = useFollowed(name, () => readSchedules(name));
+  const { state, reload } = useFollowed(name, () => readAll(name));
   const { data, error } = state.value;
   const open = (schedule?: ScheduleView): void => {
     showDialog((close) => <ScheduleForm block={name} schedule={schedule} close={close} reload={reload} />);
@@ -44,8 +46,15 @@ export function Schedules({ name }: { readonly name: string }) {
           </ul>
         </section>
       )}
+      {data !== undefined && <Hooks name={name} hooks={data.hooks} reload={reload} />}
     </div>
   );
+}
+
+/** One subscription serves both. */
+async function readAll(name: string): Promise<ScheduleList & HookList> {
+  const [schedules, hooks] = await Promise.all([readSchedules(name), readHooks(name)]);
+  return { ...schedules, ...hooks };
 }
 
 interface RowProps {
