@@ -4,7 +4,11 @@
 // costs more than the write; when several answers follow at once, it is awake for all but the first.
 // one-buffer: the headers and a short text leave as one, and the answer ends a moment later. Ended together with its text, Node makes a list of two, of which
 // the second is empty, and to hand a list to the system costs more.
+//
+// long-in-turns: an answer of more than LARGE bytes leaves in a turn that has room for it, and callers take turns: to hand a megabyte to the system takes a
+//   millisecond, and hundreds of clients may ask at once.
 import type { ServerResponse } from 'node:http';
+import { hasRoom, sharedTurn } from '../../../core/base/next-turn.ts';
 import { toJsonText } from '../../../core/base/json-text.ts';
 import { type BlockhouseError, errorBody, type Warning } from '../../../core/index.ts';
 import { COMMON_HEADERS, failureHeaders } from '../../raw-answer.ts';
@@ -72,13 +76,23 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
   // Behind another answer (pipelining) it is handed over at once, so that Node counts its bytes and reads no more requests than it should.
   if (hold === undefined && res.socket === null) send(res, content);
   else if (hold === undefined)
-    setImmediate(send, res, content); // one-batch
+    setImmediate(isLarge(content) ? sendInTurn : send, res, content); // one-batch
   else {
     if (content === undefined) res.flushHeaders();
     else res.write(content);
     void hold.then(() => send(res, undefined));
     cutOffWhenStalled(res);
   }
+}
+
+function isLarge(content: string | Uint8Array | undefined): boolean {
+  return content !== undefined && content.length > LARGE;
+}
+
+/** long-in-turns. */
+function sendInTurn(res: ServerResponse, content: string | Uint8Array | undefined): void {
+  if (hasRoom()) send(res, content);
+  else void sharedTurn(unreadAnswers.ownerOf(res)).then(() => send(res, content));
 }
 
 /** Node throws, and the process dies, when an answer ends after its connection was destroyed while other answers waited behind it. */
@@ -102,6 +116,7 @@ function end(res: ServerResponse): void {
 }
 
 const LONG_TEXT = 8192;
+const LARGE = 65_536;
 
 /**
  * Converts long text to bytes. When the system does not accept a string at once, Node keeps the string and a buffer of three bytes for each

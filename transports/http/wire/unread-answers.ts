@@ -31,6 +31,11 @@ export class UnreadAnswers {
     this.#owners.set(res, owner);
   }
 
+  /** Whose answer it is; empty for all others. */
+  ownerOf(res: ServerResponse): string {
+    return this.#owners.get(res) ?? '';
+  }
+
   /** Counts an answer that has ended, until it is sent or its connection is closed. */
   add(res: ServerResponse): void {
     if (this.#answers.has(res)) return;
@@ -50,7 +55,7 @@ export class UnreadAnswers {
     const sums = new Map<string, number>();
     const oldest = new Map<string, ServerResponse>();
     for (const [res, bytes] of this.#answers) {
-      const owner = this.#owners.get(res) ?? '';
+      const owner = this.ownerOf(res);
       sums.set(owner, (sums.get(owner) ?? 0) + bytes);
       if (res !== newest && !oldest.has(owner)) oldest.set(owner, res);
     }

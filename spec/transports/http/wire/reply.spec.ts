@@ -1,9 +1,12 @@
 import { once } from 'node:events';
-import { Agent, createServer, get, type ServerResponse } from 'node:http';
+import { Agent, createServer, get, type IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
+import { nextTurn } from '../../../../core/base/next-turn.ts';
 import { BlockhouseError } from '../../../../core/index.ts';
 import { errorReply, ok, Written, writeJson } from '../../../../transports/http/wire/reply.ts';
+import { unreadAnswers } from '../../../../transports/http/wire/unread-answers.ts';
 import { COMMON_HEADERS } from '../../../../transports/raw-answer.ts';
 import { type Answer, readAnswer, responseOf, until } from '../../../support/server.ts';
 
@@ -148,4 +151,25 @@ t.test('the clock of a large answer does not run for the slow one behind it', as
   client.resume();
   await until(() => answers[0]?.writableFinished === true, 'the large answer to be read');
   t.equal(socket?.timeout, 0);
+});
+
+t.test('long answers to many at once leave in several turns, and callers take turns, too; short ones wait for nobody', async (t) => {
+  const written: string[] = [];
+  const answer = (name: string, length: number): void => {
+    const res = new ServerResponse({ method: 'GET', httpVersionMajor: 1, httpVersionMinor: 1 } as IncomingMessage);
+    Object.assign(res, { socket: new PassThrough(), req: { socket: { destroyed: name === 'gone' } } });
+    unreadAnswers.belongs(res, name.replace(/ .*/, ''));
+    for (const way of ['write', 'end'] as const) Object.assign(res, { [way]: () => written.push(name) });
+    writeJson(res, { status: 200, body: new Written(Buffer.alloc(length)) }, 'r');
+  };
+  const before = Array.from({ length: 3 }, (_, index) => nextTurn('other').then(() => written.push(`other ${index}`)));
+  for (const name of ['a 1', 'a 2', 'gone']) answer(name, 100_000);
+  answer('b 1', 100_000);
+  answer('short', 100);
+  await Promise.all(before);
+  await until(() => written.includes('a 2'), 'all are written');
+  t.equal(written.filter((name) => name === 'short').length > 0 && written.indexOf('short') < written.indexOf('a 1'), true, 'a short answer is there first');
+  t.ok(written.indexOf('other 0') < written.indexOf('a 1') && written.indexOf('a 1') < written.indexOf('other 2'), 'one after the other');
+  t.ok(written.indexOf('b 1') < written.indexOf('a 2'), written.join(', '));
+  t.notOk(written.includes('gone'), 'who has left gets nothing');
 });
