@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import WebSocket from 'ws';
 import { createAdapters } from '../../../adapters/index.ts';
 import type { Mount } from '../../../transports/http/index.ts';
+import { nextTurn } from '../../../core/base/next-turn.ts';
 import { type Core, BlockhouseError } from '../../../core/index.ts';
 import { createMetrics } from '../../../transports/metrics/index.ts';
 import { Metrics } from '../../../transports/metrics/metrics.ts';
@@ -56,6 +58,39 @@ t.test('the metrics are for the token alone, unless they are open for all', asyn
   const open = await startServer(t, { isOpen: true });
   t.equal((await open.call('GET', '/metrics', { token: false })).status, 200);
   t.equal((await open.call('GET', '/api/keys', { token: false })).status, 401, 'nothing else is');
+});
+
+t.test('all who ask at once get the same bytes, in a turn that has room for them, and who has left gets nothing', async (t) => {
+  const { core } = await startServer(t);
+  const { handler } = createMetrics(core, { isOpen: true });
+  const got: unknown[] = [];
+  const ask = (destroyed: boolean): Promise<void> =>
+    handler(
+      { method: 'GET', url: '/metrics', headers: {}, socket: { destroyed } } as IncomingMessage,
+      { writeHead() {}, end: (bytes: unknown) => got.push(bytes) } as unknown as ServerResponse,
+    );
+  const others = Array.from({ length: 100 }, () => nextTurn('other').then(() => got.push('other')));
+  await Promise.all([ask(false), ask(true), ask(false), ...others]);
+  const [first = -1, second = -1, ...more] = got.flatMap((each, index) => (each === 'other' ? [] : [index]));
+  t.same(more, []);
+  t.ok(got[first] instanceof Buffer);
+  t.equal(got[second], got[first], 'one copy for all');
+  t.ok(second > first + 1, 'others are served between them');
+  const { text } = Metrics.prototype;
+  let made = 0;
+  Metrics.prototype.text = async () => {
+    made += 1;
+    return 'text';
+  };
+  const asked = [ask(false)];
+  for (let steps = 0; steps < 20; steps += 1) await undefined;
+  asked.push(ask(false));
+  t.equal(made, 1, 'also who asks later in the same turn');
+  await Promise.all(asked);
+  await new Promise(setImmediate);
+  await ask(false);
+  t.equal(made, 2, 'and nobody else');
+  Metrics.prototype.text = text;
 });
 
 t.test('both formats say the same and can be read by a strict reader', async (t) => {
