@@ -316,7 +316,10 @@ t.test('two workers serve one port, under calls of many kinds, until SIGTERM', {
     const before = workers();
     const already = endless;
     const broken = [1, 2].map(() => call('POST', '/v1/chat', ENDLESS, key).catch((error: NodeJS.ErrnoException) => error.code));
-    await arrived(already, 2);
+    const tooEarly = broken.map(async (one) => {
+      throw new Error(`a call has ended before its worker was killed: ${JSON.stringify(await one)}`);
+    });
+    await Promise.race([arrived(already, 2), ...tooEarly]);
     await kill(before);
     t.same(await Promise.all(broken), ['ECONNRESET', 'ECONNRESET']);
     t.equal((await call('GET', '/v1/health')).status, 200, 'a connection waits for the others');
