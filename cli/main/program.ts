@@ -2,7 +2,7 @@
 import type { BaseContext, CommandClass } from 'clipanion';
 import { COMPLETE_COMMAND } from '../complete/completion-scripts.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
-import { isColored, toJson, writeLines } from '../terminal/output.ts';
+import { isColored, toJson, widthOf, writeLines } from '../terminal/output.ts';
 import { COMMAND_INDEX } from './command-index.ts';
 import { allCommands, COMMAND_MODULES } from './command-modules.ts';
 import { overview, ReadableCli } from './usage.ts';
@@ -42,10 +42,11 @@ export async function runProgram(argv: readonly string[], context: BaseContext):
   if (argv[0] === COMPLETE_COMMAND) return (await import('../complete/completion.ts')).runCompletion(argv.slice(1), context);
   const words = argv.length === 0 ? ['serve'] : withHelpFirst(argv);
   if (words.length === 1 && (words[0] === '--help' || words[0] === '-h')) {
-    await writeLines(context.stdout, [overview(COMMAND_INDEX, LABEL).trimEnd()]);
+    await writeLines(context.stdout, [overview(COMMAND_INDEX, LABEL, widthOf(context.stdout)).trimEnd()]);
     return EXIT_CODES.ok.code;
   }
   const cli = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: LABEL, enableColors: isColored(context.stdout, context.env) });
+  cli.columns = widthOf(context.stdout);
   for (const command of await commandsOf(words[0])) cli.register(command);
   try {
     return await cli.run(cli.process(words, context), context);

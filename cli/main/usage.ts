@@ -9,15 +9,20 @@ const OPTION_WIDTH = 30;
 const PATH_WIDTH = 19;
 /** The usual width of a terminal, in columns. */
 const WIDTH = 80;
+/** Of a text beside a name. */
+const LEAST_TEXT = 16;
 const NO_SHORT_NAME = '    ';
 const HELP_OPTION: OptionManual = { names: ['-h', '--help'], description: 'This text' };
 
 /** A clipanion Cli with help texts that fit 80 columns and name the values of options. */
 export class ReadableCli extends Cli {
+  /** Columns of the terminal; a wider one changes nothing. */
+  columns = WIDTH;
+
   override usage(command: CommandClass<BaseContext> | Command<BaseContext> | null = null, options: Parameters<Cli['usage']>[1] = {}): string {
     if (command === null) return super.usage(command, options);
     const commandClass = typeof command === 'function' ? command : (command.constructor as CommandClass<BaseContext>);
-    return helpText(manualOf(commandClass), styleFor((options.colored ?? this.enableColors) === true));
+    return helpText(manualOf(commandClass), styleFor((options.colored ?? this.enableColors) === true), this.columns);
   }
 }
 
@@ -25,40 +30,44 @@ export class ReadableCli extends Cli {
 type Listed = Pick<IndexEntry, 'paths' | 'category' | 'description'>;
 
 /** One line for each command, by category. */
-export function overview(commands: readonly Listed[], label: string): string {
+export function overview(commands: readonly Listed[], label: string, columns = WIDTH): string {
   // A command without a category only refers to its subcommands.
   const categories = [...new Set(commands.flatMap(({ category }) => category ?? []))];
   const blocks = categories.map((category) => {
-    const lines = commands.filter((command) => command.category === category).map(overviewLine);
+    const lines = commands.filter((command) => command.category === category).flatMap((command) => overviewLines(command, columns));
     return `${category.trim()}\n${lines.join('\n')}\n`;
   });
   const tail = 'Every command takes --workspace <folder>, --json and --help.\n';
   return [`${label}\n`, 'Usage: blockhouse <command> [options]\n', ...blocks, tail].join('\n');
 }
 
-function overviewLine({ paths: [path = []], description }: Listed): string {
-  return `  ${path.join(' ').padEnd(PATH_WIDTH)}${(description ?? '').trim()}`;
+function overviewLines({ paths: [path = []], description }: Listed, columns: number): string[] {
+  return besideName(`  ${path.join(' ')}`, PATH_WIDTH + 2, (description ?? '').trim(), columns);
+}
+
+/** A text beside the name of what it describes, in lines of at most 80 columns, or of those that there are. */
+function besideName(name: string, indent: number, text: string, columns: number): string[] {
+  const width = Math.max(LEAST_TEXT, Math.min(WIDTH, columns) - indent);
+  return wrapped(text, width).map((line, index) => `${index === 0 ? name.padEnd(indent) : ' '.repeat(indent)}${line}`);
 }
 
 /** The help of one command. */
-export function helpText({ description, usage, options, details, examples }: CommandManual, { bold, dim }: Style): string {
+export function helpText({ description, usage, options, details, examples }: CommandManual, { bold, dim }: Style, columns = WIDTH): string {
   const examplesText = examples.flatMap(([label, command]) => ['', `  ${label}`, `    ${dim('$')} ${command}`]);
   return [
     `${bold(description)}\n`,
     `${bold('Usage:')} ${usage}\n`,
     bold('Options:'),
-    ...[...options, HELP_OPTION].flatMap(optionLines),
-    ...details.flatMap((paragraph) => ['', ...wrapped(paragraph, WIDTH)]),
+    ...[...options, HELP_OPTION].flatMap((option) => optionLines(option, columns)),
+    ...details.flatMap((paragraph) => ['', ...wrapped(paragraph, Math.min(WIDTH, columns))]),
     ...(examples.length === 0 ? [] : ['', bold('Examples:'), ...examplesText.slice(1)]),
     '',
   ].join('\n');
 }
 
-function optionLines(option: OptionManual): string[] {
+function optionLines(option: OptionManual, columns: number): string[] {
   const name = optionText(option);
-  const shown = `  ${name.startsWith('--') ? NO_SHORT_NAME : ''}${name} `.padEnd(OPTION_WIDTH);
-  const indent = ' '.repeat(OPTION_WIDTH);
-  return wrapped(option.description, WIDTH - OPTION_WIDTH).map((line, index) => `${index === 0 ? shown : indent}${line}`);
+  return besideName(`  ${name.startsWith('--') ? NO_SHORT_NAME : ''}${name} `, OPTION_WIDTH, option.description, columns);
 }
 
 /** Such as `-m, --model <model>`. */

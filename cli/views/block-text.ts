@@ -79,18 +79,16 @@ type Drawn = Omit<View, 'width'> & {
 
 const LABEL = 10;
 
-/** Commands are never broken, because they are copied. */
-function facts(
-  rows: readonly (readonly [label: string, value: string | undefined])[],
-  { style, width = Number.POSITIVE_INFINITY, own = (text) => text }: Drawn,
-): string[] {
-  return rows
-    .filter(([, value]) => value !== undefined && value !== '')
-    .flatMap(([label, value]) => {
-      const text = oneLine(own(value ?? ''));
-      const [first = '', ...more] = label === 'Fix' ? [text] : folded(text, width - LABEL);
-      return [`${style.dim(label.padEnd(LABEL - 1))} ${first}`, ...more.map((line) => ' '.repeat(LABEL) + line)];
-    });
+function facts(rows: readonly (readonly [label: string, value: string | undefined])[], view: Drawn): string[] {
+  const { own = (text) => text } = view;
+  return rows.filter(([, value]) => value !== undefined && value !== '').flatMap(([label, value]) => labelled(label, own(value ?? ''), view));
+}
+
+/** A command is never broken, because it is copied. */
+function labelled(label: string, value: string, { style, width = Number.POSITIVE_INFINITY }: Drawn): string[] {
+  const text = oneLine(value);
+  const [first = '', ...more] = label === 'Fix' ? [text] : folded(text, width - LABEL);
+  return [`${style.dim(label.padEnd(LABEL - 1))} ${first}`, ...more.map((line) => ' '.repeat(LABEL) + line)];
 }
 
 /** The number of calls, and the money where all prices are known. */
@@ -159,9 +157,8 @@ export function whyText(explanation: Explanation, view: Drawn): string[] {
     ),
     ...explanation.lastTransitions
       .slice(-5)
-      .map(
-        ({ at, from, to, cause, actor }, index) =>
-          `${style.dim((index === 0 ? 'Before' : '').padEnd(9))} ${oneLine(`${relative(at, now)}: ${from} → ${to} (${cause}, by ${actor})`)}`,
+      .flatMap(({ at, from, to, cause, actor }, index) =>
+        labelled(index === 0 ? 'Before' : '', `${relative(at, now)}: ${from} → ${to} (${cause}, by ${actor})`, view),
       ),
   ];
 }

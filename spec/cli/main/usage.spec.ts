@@ -73,3 +73,15 @@ t.test('a text is wrapped between words', async (t) => {
   t.same(wrapped('one two three', 7), ['one two', 'three']);
   t.same(wrapped('incomprehensible', 7), ['incomprehensible']);
 });
+
+t.test('in a narrow terminal the texts are as wide as it is; a wide one changes nothing', async (t) => {
+  const narrow = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label', enableColors: false });
+  narrow.register(Ask);
+  narrow.columns = 50;
+  const long = (text: string): readonly string[] => text.split('\n').filter((line) => line.length > 50);
+  t.same(long(narrow.usage(Ask)), []);
+  const listed = [{ paths: [['ask']], category: 'Some', description: 'Ask it, and say in some more words what comes of that' }];
+  t.same(long(overview(listed, 'The label', 50)), ['Every command takes --workspace <folder>, --json and --help.']);
+  t.match(overview(listed, 'The label', 50), /^ {2}ask {16}Ask it, and say in some more\n {21}words what comes of that$/m);
+  t.equal(overview(listed, 'The label', 500), overview(listed, 'The label'));
+});

@@ -183,7 +183,7 @@ t.test('why has the reason, what comes next, what helps, and how it came to this
     fix: 'blockhouse auth set vendor --key another-key-of-theirs',
   };
   const narrow = whyText(long, { now, style, width: 50, own: (text) => text.replace('blockhouse', './blockhouse') });
-  t.same(narrow.slice(2, 5), ['Why       The provider refuses the key of this block,', '          and nothing is asked until another is', '          stored.']);
+  t.same(narrow.slice(2, 5), ['Why       The provider refuses the key of this', '          block, and nothing is asked until', '          another is stored.']);
   t.ok(narrow.includes('Fix       ./blockhouse auth set vendor --key another-key-of-theirs'), 'a command stays on its line');
 });
 
