@@ -43,7 +43,6 @@ export {
   errorBody,
   forKeys,
   internalError,
-  hookRefused,
   invalidRequest,
   type ProviderFault,
   type RefusalReason,

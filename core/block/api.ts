@@ -105,7 +105,8 @@ export interface Delivery {
     readonly 'webhook-signature'?: string | undefined;
     readonly 'x-hub-signature-256'?: string | undefined;
   };
-  readonly body: Uint8Array;
+  /** As it came, or how to read it: a delivery without a signature of the right form and time is refused without that. */
+  readonly body: Uint8Array | (() => Promise<Uint8Array>);
 }
 
 /** The options of `answer`. */

@@ -42,8 +42,11 @@ export function hookOperations(
     setHook: (name, id, body) => change(name, (block) => setHook(block, id, body, secrets())),
     removeHook: (name, id) => change(name, (block) => removeHook(block, id, secrets())),
     takeDelivery: async (name, id, delivery) => {
-      const signed = verified(world.hookSecrets, name, id, delivery, world.now());
-      return change(name, (block) => take(block, id, { signed, body: delivery.body, taken, autoStart })).catch((error: unknown) => {
+      const signed = signedBy(delivery.headers, world.now());
+      if (signed === undefined) throw hookRefused();
+      const body = typeof delivery.body === 'function' ? await delivery.body() : delivery.body;
+      assertSecretOf(world.hookSecrets, { block: name, hook: id }, signed, body);
+      return change(name, (block) => take(block, id, { signed, body, taken, autoStart })).catch((error: unknown) => {
         throw toBlockhouseError(error).code === 'BLOCK_NOT_FOUND' ? hookRefused() : error;
       });
     },
@@ -51,12 +54,15 @@ export function hookOperations(
 }
 
 /** signed-first. Throws HOOK_REFUSED. */
-function verified(secrets: HookSecrets | undefined, block: string, id: string, { headers, body }: Delivery, now: number): Signed {
-  const signed = signedBy(headers, now);
-  const secret = known(secrets, block, id);
-  const isRight = signed !== undefined && isSignedWith(secret ?? NOBODYS, signed, body);
+function assertSecretOf(
+  secrets: HookSecrets | undefined,
+  { block, hook }: { readonly block: string; readonly hook: string },
+  signed: Signed,
+  body: Uint8Array,
+): void {
+  const secret = known(secrets, block, hook);
+  const isRight = isSignedWith(secret ?? NOBODYS, signed, body);
   if (!isRight || secret === undefined) throw hookRefused();
-  return signed;
 }
 
 /** A file that can't be read has no secrets: its damage was reported. */

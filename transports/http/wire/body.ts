@@ -131,17 +131,16 @@ function receiveJson(exchange: Exchange, limit: number, anyType = false): Promis
 }
 
 /**
- * The bytes of a body whose media type fits, for a door without a token: what its headers say is judged before anything is read, and `admit` after that. Rejects with
- * BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, REQUEST_TIMEOUT, CANCELLED, or what `admit` throws.
+ * Reads the bytes of a body whose media type fits, when the returned function is called. What its headers say is judged at once: throws BODY_TOO_LARGE and
+ * UNSUPPORTED_MEDIA_TYPE. The reading rejects as that of other bodies does.
  */
-export async function readDelivery(exchange: Exchange, limit: number, types: RegExp, admit: () => void): Promise<Uint8Array> {
+export function deliveryReader(exchange: Exchange, limit: number, types: RegExp): () => Promise<Uint8Array> {
   const { req } = exchange;
   assertLength(req, limit);
   assertNotEncoded(req);
   const [type = ''] = (req.headers['content-type'] ?? '').split(';');
   if (!types.test(type.trim().toLowerCase())) throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON, as a form or as text.');
-  admit();
-  return hasBody(req) ? receive(exchange, limit) : Buffer.alloc(0);
+  return async () => (hasBody(req) ? receive(exchange, limit) : Buffer.alloc(0));
 }
 
 /** Throws when the headers alone show that the body is missing, has another media type than `type`, or is longer than `limit` bytes. */
