@@ -284,14 +284,6 @@ export class BlockhouseError extends Error {
   }
 }
 
-/** A delivery that is not taken. The same words for whatever is wrong, so that nobody learns which blocks and hooks there are. */
-export function hookRefused(): BlockhouseError {
-  return new BlockhouseError(
-    'HOOK_REFUSED',
-    'There is no such hook, or the delivery is not signed with its secret, or its time is more than five minutes off.',
-  );
-}
-
 /** What callers get instead of LEASE_LOST. */
 export function takenOver(cause?: unknown): BlockhouseError {
   return new BlockhouseError('STORE_UNREACHABLE', 'Another server has taken the block meanwhile. Try again.', { retryAfterMs: 1000, cause });

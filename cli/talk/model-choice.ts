@@ -28,6 +28,8 @@ export async function chooseModel(
 ): Promise<ModelChoice> {
   if (adapter !== undefined) return { adapter, model: model ?? core.adapter(adapter).defaultModel };
   const [named] = model === undefined ? [] : (core.router.named(model)?.targets ?? []);
+  if (named?.adapter === 'block')
+    throw new CliError('usage', oneLine(`${model} is a block, which has its own conversation; talk to it with \`${command} attach ${named.model}\`.`));
   if (named !== undefined) return named;
   const ready = (await core.status({ signal })).filter((status) => status.ready);
   const [only, ...others] = ready;

@@ -6,6 +6,7 @@ import type { BlockConfig } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Entries, Standing } from '../store/port.ts';
 import type { Blocks } from './api.ts';
+import { ask, whyBlocked } from './ask.ts';
 import type { Block } from './block.ts';
 import { entryIn } from './conversation/chat-changes.ts';
 import { isWaiting } from './conversation/chat-file.ts';
@@ -28,11 +29,8 @@ export function chatOperations(
 ): Pick<Blocks, 'post' | 'ask' | 'whyBlocked' | 'askAgain' | 'history' | 'lastStep' | 'message' | 'versions' | 'cancel' | 'retry'> {
   return {
     post: (name, body, channel, traceparent) => change(name, (block) => post(block, { body, channel, traceparent }, autoStart)),
-    ask: async (name, question) => {
-      const { ask } = await import('./ask.ts');
-      return change(name, (block) => ask(block, question, { queue: queueMessage, autoStart }));
-    },
-    whyBlocked: async (name) => (await import('./ask.ts')).whyBlocked(await blocks.find(name)),
+    ask: (name, question) => change(name, (block) => ask(block, question, { queue: queueMessage, autoStart })),
+    whyBlocked: async (name) => whyBlocked(await blocks.find(name)),
     askAgain: (name, messageId, body, channel, traceparent) =>
       change(name, (block) => askAgain(world, block, { messageId, body, channel, traceparent }, autoStart)),
     history: async (name, page) => history(await blocks.find(name), page),

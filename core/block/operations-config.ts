@@ -2,7 +2,6 @@
 // monitor, and the answer warns that it does not.
 import { isObject } from '../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import { BLOCK_PROVIDER } from '../routing/model-table.ts';
 import { CreateBlock } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { Warning } from '../schemas/chat.ts';
@@ -85,7 +84,7 @@ function patched(
   { place, check }: { readonly place: '' | 'config.'; readonly check: ScheduleCheck | undefined },
 ): BlockConfig {
   const canonical = (name: string, field: string): string => {
-    if (name === BLOCK_PROVIDER) throw invalidRequest(`${place}${field}`, "can't be another block: a block asks models of providers");
+    if (name === 'block') throw invalidRequest(`${place}${field}`, "can't be another block: a block asks models of providers");
     return gateway.readiness(name, undefined, `${place}${field}`).id;
   };
   const checkBaseURL: BaseURLCheck = (provider, baseURL, field) => gateway.checkBaseURL(provider, baseURL, field);

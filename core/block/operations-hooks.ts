@@ -5,7 +5,7 @@
 // once-each: the same delivery is the same message, by an id that the signature covers.
 // data-below: what was delivered stands below the message of the hook, after a line that says what it is, and never above it.
 import { bodyId, isSignedWith, keyOf, newSecret, type Signed, signedBy } from '../base/webhook-signature.ts';
-import { BlockhouseError, hookRefused, invalidRequest, toBlockhouseError } from '../errors.ts';
+import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
 import { type HookList, type HookView, SetHook } from '../schemas/block-api.ts';
 import type { BlockConfig, Hook } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
@@ -203,4 +203,12 @@ class TakenByHour {
   #recent(block: string, hook: string, now: number): number[] {
     return (this.#times.get(`${block}/${hook}`) ?? []).filter((at) => now - at < HOUR_MS);
   }
+}
+
+/** A delivery that is not taken. The same words for whatever is wrong, so that nobody learns which blocks and hooks there are. */
+function hookRefused(): BlockhouseError {
+  return new BlockhouseError(
+    'HOOK_REFUSED',
+    'There is no such hook, or the delivery is not signed with its secret, or its time is more than five minutes off.',
+  );
 }

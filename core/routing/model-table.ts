@@ -2,7 +2,6 @@
 import { nearest } from '../base/closest.ts';
 import { isObject } from '../base/json.ts';
 import { invalidRequest } from '../errors.ts';
-import { isBlockName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { FALLBACK_CLASSES } from '../schemas/gateway-api.ts';
 import type { FallbackClass } from '../gateway/fallback-classes.ts';
@@ -165,9 +164,12 @@ export function parseAlias(name: string, value: AliasValue, adapterIdOf: Adapter
   return { name, targets, ...(on !== undefined && { on: new Set(on) }) };
 }
 
+/** What names of blocks look like. The rule in schemas/names.ts knows more; a file that the start of a server shares with others would cost it some time. */
+const BLOCK_NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
 /** Its answer belongs to its own conversation, so no other model can take its place. */
 function onlyBlock(block: ModelTarget, field: string, hasMore: boolean): ModelTarget {
-  if (!isBlockName(block.model))
+  if (!BLOCK_NAME.test(block.model))
     throw invalidRequest(field, `names the block ${JSON.stringify(block.model.slice(0, MAX_NAME))}, and no block can have this name`);
   if (hasMore) throw invalidRequest(field, `has block/${block.model} beside something else; a block must be the only target, without weights and on`);
   return block;

@@ -79,3 +79,10 @@ t.test('what can not be chosen is an error that says what to add', async (t) => 
     message: /^No provider is ready yet; `blockhouse providers` shows/,
   });
 });
+
+t.test('a block is talked to with another command', async (t) => {
+  await t.rejects(chooseModel(coreOf({ a: [] }), { model: 'block/ada' }, context), {
+    kind: 'usage',
+    message: /block\/ada is a block.*`blockhouse attach ada`/,
+  });
+});

@@ -1,4 +1,4 @@
-// A block as a model: the last turn of the user becomes a message of the block, and the connection waits for its answer. Loaded with the first request for one.
+// A block as a model: the last turn of the user becomes a message of the block, and the connection waits for its answer.
 //
 // never-ended: a client that leaves ends its own wait only. The message is answered, and the same request waits on (core/block/ask.ts).
 // one-text: text that went out belongs to one attempt. If that fails, the stream ends with an error; what was sent is never followed by the text of another attempt.

@@ -26,6 +26,7 @@ import { type JsonReply, ok, type Reply, STREAMED, Written } from '../wire/reply
 import { forCaller, type RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
 import { headersOf } from './answer-headers.ts';
+import { askBlock } from './block-model.ts';
 import { assertMayAskBlock, noBlockHere } from './compatible-blocks.ts';
 import { Collector } from './collector.ts';
 import { type Candidate, faultReply, forward } from './forward.ts';
@@ -88,11 +89,9 @@ export const speak =
     return ready === undefined ? await answerOf(job, plan, model) : ok(ready);
   };
 
-/** The code for blocks is loaded with the first request for one. */
 async function answerOfBlock<E>(job: Job<E>, block: string): Promise<Reply<object>> {
   const { dialect, context, body } = job;
   if (dialect.asksBlocks !== true) throw noBlockHere(block);
-  const { askBlock } = await import('./block-model.ts');
   assertMayAskBlock(context, block);
   const asked = new Asked(context.requestId, job.request());
   const ready = dialect.ready?.(asked);

@@ -112,6 +112,10 @@ t.test('where blocks are not known, an error says where they are', async (t) => 
     status: 400,
     json: { error: /adapter\.provider can't be another block/ },
   });
+  t.match(await server.call('PUT', '/api/blocks/ada/config', { body: { fallbacks: [{ provider: 'block', model: 'ada' }] } }), {
+    status: 400,
+    json: { error: /fallbacks\[0\]\.provider can't be another block/ },
+  });
   t.strictSame(await askedOf(server), []);
 });
 
