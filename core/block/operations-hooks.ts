@@ -9,7 +9,7 @@ import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts
 import { type HookList, type HookView, SetHook } from '../schemas/block-api.ts';
 import type { BlockConfig, Hook } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { Blocks, Delivery } from './api.ts';
+import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
 import { queueMessage } from './operations-chat.ts';

@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import t from 'tap';
+import { connectStore } from '../../core/index.ts';
 import { RUNNABLE, repeatingDaemon, startCore } from '../support/blocks.ts';
+import { noPostgres, postgresStore } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -33,4 +35,21 @@ t.test('case 49: a server that is killed between the message and the note of it 
   await until('it is noted', () => last() === '2026-11-20T11:00:00.000Z');
   t.match(again.readJson('ada', 'chat'), [{ role: 'user', clientId: 'schedule:brief:2026-11-20T11:00:00.000Z', status: 'done' }, { role: 'assistant' }]);
   t.equal(again.readJson('ada', 'chat').length, 2);
+});
+
+t.test('servers of one database see one state of a schedule, which an export takes along', { skip: noPostgres }, async (t) => {
+  const store = await postgresStore(t);
+  const one = await startCore(t, { store: await connectStore(store) });
+  const two = await startCore(t, { store: await connectStore(store) });
+  await one.create('ada', { ...RUNNABLE, schedule: [{ id: 'brief', cron: '0 0 1 1 *', message: 'Write.' }] });
+  t.match(await two.blocks.schedules('ada'), { schedules: [{ state: 'active', last: null }] });
+  await two.blocks.pauseSchedule('ada', 'brief');
+  t.match(await one.blocks.schedules('ada'), { schedules: [{ state: 'paused', pausedBecause: 'person' }] });
+  await two.blocks.import(await one.blocks.export('ada'), 'eve');
+  t.match(await one.blocks.schedules('eve'), { schedules: [{ state: 'paused' }] });
+  t.match(await one.blocks.resumeSchedule('ada', 'brief'), { state: 'active' });
+  await one.blocks.start('ada');
+  const { id } = await two.blocks.runSchedule('ada', 'brief');
+  t.match(await two.blocks.answer('ada', id, { waitMs: 20_000 }), { entry: { status: 'done' } });
+  t.match(await one.blocks.schedules('ada'), { schedules: [{ lastOutcomes: [{ messageId: id, status: 'done' }] }] });
 });
