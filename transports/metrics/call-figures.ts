@@ -62,6 +62,8 @@ class ConnectionFigures {
   readonly wait = new Histogram(FAMILIES.waitSeconds);
   readonly errors = new Counts();
   readonly retries = new Counts();
+  /** By the reason of the end. */
+  readonly answers = new Counts();
   attempts = 0;
 }
 
@@ -73,10 +75,11 @@ export class CallFigures {
   #recent: { readonly adapter: string; readonly model: string; readonly figures: ModelFigures } | undefined;
 
   finished(fact: Finished): void {
-    const { adapter, code, usage, queuedMs, attempts } = fact;
+    const { adapter, code, usage, queuedMs, attempts, answer } = fact;
     const connection = this.#connections.of(adapter);
     connection.attempts += attempts;
     if (queuedMs !== undefined) connection.wait.observe(queuedMs / 1000);
+    if (answer?.stopReason !== undefined) connection.answers.add(answer.stopReason);
     const status = code === undefined ? 'ok' : code === 'CANCELLED' ? 'cancelled' : 'error';
     if (status === 'error') connection.errors.add(code as string);
     const model = this.#recentModel(connection, fact);
@@ -142,6 +145,10 @@ export class CallFigures {
 
   *retries(): Generator<[LabelValues, number]> {
     for (const [name, { retries }] of this.#connections.entries()) for (const [code, count] of retries.entries()) yield [[name, code], count];
+  }
+
+  *answers(): Generator<[LabelValues, number]> {
+    for (const [name, { answers }] of this.#connections.entries()) for (const [reason, count] of answers.entries()) yield [[name, reason], count];
   }
 
   *attempts(): Generator<[LabelValues, number]> {

@@ -31,6 +31,9 @@ const WAIT_EDGES = [0.001, 0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 /** Seconds of a request: `http.server.request.duration`. */
 const REQUEST_EDGES = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10] as const;
 
+/** Seconds that the disk or the database takes. */
+const STORE_EDGES = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5] as const;
+
 const CALL_LABELS = ['connection', 'model', 'path', 'status'] as const;
 
 /** Every metric, by the name that our own code has for it. */
@@ -96,6 +99,12 @@ export const FAMILIES = {
     kind: 'counter',
     help: 'Calls to models that failed, by the code of their error (docs/errors.md).',
     labels: ['connection', 'code'],
+  },
+  answers: {
+    name: 'blockhouse_answers_total',
+    kind: 'counter',
+    help: 'Answers that came to their end, by why they did: end_turn, max_tokens, tool_use, stop_sequence, content_filter, refusal or unknown.',
+    labels: ['connection', 'reason'],
   },
   attempts: { name: 'blockhouse_attempts_total', kind: 'counter', help: 'Attempts that were sent to a provider.', labels: ['connection'] },
   retries: {
@@ -185,6 +194,13 @@ export const FAMILIES = {
   },
   keyCap: { name: 'blockhouse_key_cap', kind: 'gauge', help: 'The caps of named keys, in USD or tokens.', labels: ['key', 'unit', 'period'] },
 
+  storeAnswerSeconds: {
+    name: 'blockhouse_store_duration_seconds',
+    kind: 'histogram',
+    help: 'How long the store took: "file" until a file of a block is on the disk, "ledger" for lines of the ledger of blocks, "gateway-ledger" to write (not flush) lines of that of clients, "database" for a statement.',
+    labels: ['part'],
+    edges: STORE_EDGES,
+  },
   storeSeconds: {
     name: 'blockhouse_store_latency_seconds',
     kind: 'gauge',

@@ -37,6 +37,8 @@ export class Metrics {
   readonly #messages = new Counts();
   readonly #compactions = new Counts();
   readonly #droppedSpans = new Counts();
+  /** By part of the store. */
+  readonly #store = new Shelves(() => new Histogram(FAMILIES.storeAnswerSeconds));
   readonly #process = new ProcessFigures();
   /** When the messages came that wait, by their ids, the oldest first. */
   readonly #waiting = new Map<string, { readonly block: string; readonly at: number }>();
@@ -84,6 +86,7 @@ export class Metrics {
     });
     events.on('block.archived', ({ block }) => this.#forget(block));
     events.on('memory.compacted', ({ outcome, trigger }) => this.#compactions.add(`${outcome}\n${trigger}`));
+    events.on('store.answered', ({ part, durationMs }) => this.#store.of(part).observe(durationMs / 1000));
     events.on('workspace.fault', () => {
       this.#faults += 1;
     });
@@ -154,6 +157,7 @@ export class Metrics {
     yield ['firstTokenSeconds', calls.firstToken()];
     yield ['outputTokenSeconds', calls.outputToken()];
     yield ['callErrors', calls.errors()];
+    yield ['answers', calls.answers()];
     yield ['attempts', calls.attempts()];
     yield ['retries', calls.retries()];
     yield ['waitSeconds', calls.wait()];
@@ -221,11 +225,17 @@ export class Metrics {
 
   *#ofStore(): Generator<readonly [FamilyKey, Samples]> {
     const { storeHealth } = this.#core;
+    const store = this.#store;
+    yield ['storeAnswerSeconds', timed()];
     if (storeHealth !== undefined) {
       yield ['storeSeconds', one(storeHealth.latencyMs / 1000)];
       yield ['storeAway', one(storeHealth.isAway ? 1 : 0)];
     }
     yield ['faults', one(this.#faults)];
+
+    function* timed(): Generator<[LabelValues, Histogram]> {
+      for (const [part, seconds] of store.entries()) yield [[part], seconds];
+    }
   }
 
   #served({ method, route, status, durationMs }: CoreEvents['request.served']): void {

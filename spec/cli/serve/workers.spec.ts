@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { RUNNABLE } from '../../support/blocks.ts';
+import { startCollector } from '../../support/otlp/collector.ts';
 import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
 import { CHAT, daemonLine, friendlyDaemon, until } from '../../support/server.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -83,6 +84,23 @@ function heldDaemon(): { readonly answer: Answerer; open(): void } {
     open: () => open(),
   };
 }
+
+t.test('each worker exports its own traces, with what its calls have cost by the ledger of the primary', async (t) => {
+  const collector = await startCollector(t);
+  const { call } = await farm(t, friendlyDaemon, { env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '1000' } });
+  const instances = (): Set<unknown> => new Set(collector.spans.map(({ resource }) => resource['service.instance.id']));
+  await until(async () => {
+    t.equal((await call('POST', '/v1/chat', CHAT)).status, 200);
+    await delay(200);
+    return instances().size === 2;
+  }, 'both workers have exported');
+  const attempts = collector.spans.filter(({ kind }) => kind === 'CLIENT');
+  t.ok(attempts.length >= 2);
+  t.ok(
+    attempts.some(({ attributes }) => attributes['blockhouse.cost_usd'] === 0),
+    'a call of the last moment before an export may lack it',
+  );
+});
 
 t.test('workers need --gateway-only or a database, and must be a number', async (t) => {
   const alone = await runHere(t, ['serve', '--workers', '2', '--port', '0', '--workspace', testFolder(t)]);

@@ -46,6 +46,7 @@ export const ROWS: readonly Row[] = [
     panels: [
       plot('Calls a second, by connection', 'reqps', [rate('calls', 'connection'), '{{connection}}']),
       plot('Failed calls a second, by code', 'reqps', [rate('callErrors', 'connection, code'), '{{connection}} {{code}}']),
+      plot('Answers a second, by why they ended', 'reqps', [rate('answers', 'connection, reason'), '{{connection}} {{reason}}']),
       plot('Repeated attempts a second', 'reqps', [rate('retries', 'connection, code'), '{{connection}} {{code}}']),
       plot(
         'Time to the first token',
@@ -127,6 +128,12 @@ export const ROWS: readonly Row[] = [
       ),
       plot('Delay of the event loop', 's', [of('loopP50'), '{{instance}} p50'], [of('loopP99'), '{{instance}} p99'], [of('loopMax'), '{{instance}} longest']),
       plot('Database', 's', [of('storeSeconds'), '{{instance}}'], [of('storeAway'), '{{instance}} away']),
+      plot(
+        'Time of the disk or the database',
+        's',
+        [quantile(0.5, 'storeAnswerSeconds', 'part'), '{{part}} p50'],
+        [quantile(0.99, 'storeAnswerSeconds', 'part'), '{{part}} p99'],
+      ),
       plot('Figures that could not be read', 'short', [`max by (instance, part) (${of('unread')})`, '{{instance}} {{part}}']),
       plot('Faults of the workspace', 'short', [rate('faults', 'instance'), '{{instance}}']),
       plot('Up since', 'dateTimeFromNow', [`${of('startSeconds')} * 1000`, '{{instance}}'], [`${of('info')} * 0`, '{{instance}} {{version}} {{store}}']),

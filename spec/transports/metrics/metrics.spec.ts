@@ -145,6 +145,8 @@ t.test('calls, tokens and costs are those of the ledger, whatever became of the 
   t.equal(sumOf(metrics, 'blockhouse_calls_total', { status: 'cancelled' }), 1);
   t.equal(sumOf(metrics, 'blockhouse_calls_total', { path: '/v1/chat/completions', status: 'ok' }), 1);
   t.equal(sumOf(metrics, 'blockhouse_call_errors_total', { code: 'UPSTREAM_REJECTED' }), 1);
+  t.equal(sumOf(metrics, 'blockhouse_answers_total', { connection: 'gpu', reason: 'end_turn' }), 5);
+  t.equal(sumOf(metrics, 'blockhouse_store_duration_seconds_count', { part: 'database' }), 0);
   t.equal(sumOf(metrics, 'blockhouse_retries_total'), sumOf(metrics, 'blockhouse_attempts_total') - 8);
   t.equal(sumOf(metrics, 'blockhouse_attempts_total'), server.upstream.requests.length);
 });
@@ -183,6 +185,11 @@ t.test('blocks are counted by state, and their messages by outcome', async (t) =
   t.equal(oneOf(metrics, 'blockhouse_blocks_running'), 1);
   t.equal(oneOf(metrics, 'blockhouse_messages_total', { outcome: 'done' }), 1);
   t.equal(oneOf(metrics, 'blockhouse_messages_queued_total'), 2);
+  for (const part of ['file', 'ledger']) {
+    const seconds = oneOf(metrics, 'blockhouse_store_duration_seconds_sum', { part }) ?? 0;
+    const count = oneOf(metrics, 'blockhouse_store_duration_seconds_count', { part }) ?? 0;
+    t.ok(count >= 1 && seconds > 0, `${part}: ${count} in ${seconds} s`);
+  }
   t.equal(oneOf(metrics, 'blockhouse_messages_waiting'), 1);
   t.ok((oneOf(metrics, 'blockhouse_oldest_waiting_message_seconds') ?? 0) > 0);
   t.equal(sumOf(metrics, 'blockhouse_calls_total', { path: 'block' }), 1);
