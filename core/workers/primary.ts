@@ -8,7 +8,7 @@
 // told-back: what a call has cost is known here, and its worker hears of it, too: it has the metrics and the traces of its calls.
 // one-turn: of changes of one file by workers, one is made after the other; what a worker that died was changing is free again.
 import type { Passes } from '../auth/sessions.ts';
-import { newCallNumber } from '../base/call-number.ts';
+import { newCallNumber } from '../base/request-id.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { RecentEvents } from '../event-ring.ts';
