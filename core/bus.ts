@@ -306,7 +306,12 @@ export type CoreEvents = {
 export interface CoreBus extends Emitter<CoreEvents> {
   /** True if somebody listens: a fact that is told often is made only then. */
   hears(name: keyof CoreEvents): boolean;
+  /** Does work of a part of the store, and tells how long that took (`store.answered`) if it has succeeded and somebody listens. */
+  time<T>(part: StorePart, work: () => Promise<T>): Promise<T>;
 }
+
+/** Does work, and tells how long it took. */
+export type Timing = <T>(work: () => Promise<T>) => Promise<T>;
 
 // The package's types describe its CommonJS build, where the function is a property; at run time it is the default export.
 const mitt = mittModule as unknown as typeof mittModule.default;
@@ -335,21 +340,19 @@ export function createBus(): CoreBus {
   function listenersOf(type: Name): readonly Listener[] {
     return (all.get(type) as readonly Listener[] | undefined) ?? NOBODY;
   }
-  return { all, on, off, emit, hears } as CoreBus;
+  const time = async <T>(part: StorePart, work: () => Promise<T>): Promise<T> => {
+    if (!hears('store.answered')) return work();
+    const from = performance.now();
+    const result = await work();
+    emit('store.answered', { part, durationMs: performance.now() - from });
+    return result;
+  };
+  return { all, on, off, emit, hears, time } as CoreBus;
 }
 
 type Name = keyof CoreEvents | '*';
 type Listener = (...what: readonly unknown[]) => void;
 const NOBODY: readonly Listener[] = [];
-
-/** Tells how long a part of the store takes, where somebody listens. */
-export function storeTiming(bus: Pick<CoreBus, 'emit' | 'hears'>, part: StorePart): () => (() => void) | undefined {
-  return () => {
-    if (!bus.hears('store.answered')) return undefined;
-    const from = performance.now();
-    return () => bus.emit('store.answered', { part, durationMs: performance.now() - from });
-  };
-}
 
 /** callApart for the usual listener, without a list of its arguments. */
 function tell(listener: (fact: unknown) => void, fact: unknown): void {

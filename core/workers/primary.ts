@@ -9,7 +9,7 @@
 // one-turn: of changes of one file by workers, one is made after the other; what a worker that died was changing is free again.
 // seen-by-all: a change counts as made once all other workers have looked at it, so that its caller may come to any of them with what it was given.
 import type { Passes } from '../auth/sessions.ts';
-import { newCallNumber } from '../base/call-number.ts';
+import { newCallNumber } from '../base/request-id.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { RecentEvents } from '../event-ring.ts';

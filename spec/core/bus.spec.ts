@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { timed } from '../../core/base/timing.ts';
-import { type CoreEvents, createBus, storeTiming } from '../../core/bus.ts';
+import { type CoreEvents, createBus } from '../../core/bus.ts';
 
 /** The compiler keeps this list equal to the type: an event or a field too few or too many does not compile. */
 const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Required<CoreEvents[E]>]: true } } = {
@@ -184,15 +183,14 @@ t.test('whether somebody listens is known, so that what is told often need not b
   t.ok(bus.hears('loop.delayed'), 'who hears all hears this, too');
 });
 
-t.test('the time of the store is told where somebody listens, and nothing is measured else', async (t) => {
+t.test('the time of the store is told where somebody listens, once the work has succeeded', async (t) => {
   const bus = createBus();
-  const timing = storeTiming(bus, 'ledger');
-  t.equal(timing(), undefined);
+  t.equal(await bus.time('ledger', async () => 7), 7);
   const told: CoreEvents['store.answered'][] = [];
   bus.on('store.answered', (fact) => told.push(fact));
-  t.equal(await timed(timing, async () => 7), 7);
+  t.equal(await bus.time('ledger', async () => 7), 7);
   await t.rejects(
-    timed(timing, () => Promise.reject(new Error('full'))),
+    bus.time('file', () => Promise.reject(new Error('full'))),
     { message: 'full' },
   );
   t.match(told, [{ part: 'ledger', durationMs: Number }]);

@@ -1,7 +1,7 @@
 // A call that has passed all checks: what attempts at it need to know, whatever it asks for. Pure: no I/O.
 import { createHash } from 'node:crypto';
-import { newCallNumber } from '../../base/call-number.ts';
 import { prefixed } from '../../base/kept-text.ts';
+import { newCallNumber } from '../../base/request-id.ts';
 import { traceparentIn } from '../../base/traceparent.ts';
 import type { AnswerFacts, CallKind } from '../../bus.ts';
 import type { BlockhouseError } from '../../errors.ts';

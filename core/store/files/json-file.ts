@@ -7,7 +7,7 @@
 // own-failure: A change that throws fails for its caller alone.
 // quiet-end: After `close` nothing is written.
 import { basename } from 'node:path';
-import { type Timing, timed } from '../../base/timing.ts';
+import type { Timing } from '../../bus.ts';
 import { BlockhouseError } from '../../errors.ts';
 import type { Change } from '../port.ts';
 import { replaceFileIf, storageFailure } from './atomic-file.ts';
@@ -161,7 +161,8 @@ export class JsonFile<T> {
       const stamp = base.isUnkept === true ? await this.#content.moveAside() : base.stamp;
       const isUnchanged = (): boolean => stampOf(this.path) === stamp;
       const { format, derived, timing } = this.#options;
-      const written = await timed(timing, () => replaceFileIf(this.path, format(value), isUnchanged, { durable: derived === undefined }));
+      const replace = () => replaceFileIf(this.path, format(value), isUnchanged, { durable: derived === undefined });
+      const written = await (timing?.(replace) ?? replace());
       if (written === undefined) return false;
       // What somebody else has put there since then is read at the next look.
       this.#content.take(value, stampOf(this.path, written));

@@ -7,7 +7,7 @@
 //   the locks of a frozen server would never go.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import { type Timing, timed } from '../../base/timing.ts';
+import type { Timing } from '../../bus.ts';
 import { openPool } from './driver.ts';
 import { isConnectionBad, isRepeatable, isUnprepared, toStoreError } from './faults.ts';
 import type { StorePlace } from './place.ts';
@@ -165,7 +165,8 @@ export class Database {
 
   async #run<R extends QueryResultRow>(client: PoolClient, { name, text }: Statement, values: readonly unknown[]): Promise<R[]> {
     const query = { ...(this.#hasNames && { name }), text: this.text(text), values: [...values] };
-    return (await timed(this.timing, () => send<R>(client, query))).rows;
+    const sent = () => send<R>(client, query);
+    return (await (this.timing?.(sent) ?? sent())).rows;
   }
 }
 

@@ -5,7 +5,6 @@
 // another-past: after a failover, a database may lack its last commits, and use their numbers again. So when the database has restarted, what was read before is compared
 //   with nothing, and is read again. Another timeline is told, because something may be lost then.
 // gone-in-order: what waits is written before the server leaves.
-import { storeTiming } from '../../bus.ts';
 import { nodeNotFound } from '../../errors.ts';
 import type { Finding, ServerNode } from '../../types.ts';
 import { VERSION } from '../../version.ts';
@@ -188,7 +187,7 @@ class PostgresStore implements Store {
   /** Joins. Rejects with STORE_UNREACHABLE, or with WORKSPACE_DAMAGED for a copy that is not whole. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { database, direct, bus } = options;
-    database.timing = storeTiming(bus, 'database');
+    database.timing = (work) => bus.time('database', work);
     const membership = await PostgresMembership.join(
       database,
       facts(),

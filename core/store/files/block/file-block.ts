@@ -1,6 +1,6 @@
 // One block that is open: its files, its log, and the watch of its folder.
 import { join } from 'node:path';
-import type { Timing } from '../../../base/timing.ts';
+import type { Timing } from '../../../bus.ts';
 import { formatFile } from '../../../block/documents/document-codecs.ts';
 import type { BlockContents, ScheduleStates } from '../../port.ts';
 import type { BlockListener, StoredBlock } from '../../store.ts';

@@ -1,8 +1,7 @@
 // The blocks of a workspace in their folders.
 //
 // swept-first: what a crash left behind in a folder is removed before the block is read for the first time.
-import type { Timing } from '../../../base/timing.ts';
-import { type CoreBus, storeTiming } from '../../../bus.ts';
+import type { CoreBus, Timing } from '../../../bus.ts';
 import { faultText } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { BlockContents, BlockRef, Unconfirmed } from '../../port.ts';
@@ -33,7 +32,7 @@ export class FileBlocks implements BlockStore {
 
   constructor(options: FileBlocksOptions) {
     this.#options = options;
-    this.#timing = storeTiming(options.bus, 'file');
+    this.#timing = (work) => options.bus.time('file', work);
     this.#watches = new FolderWatches({
       onFault: (folder, error) => options.bus.emit('workspace.fault', { what: `watch ${folder}`, error: error.message }),
     });

@@ -2,10 +2,9 @@
 // the second from the actor.
 import { join } from 'node:path';
 import { parseBytes } from '../../../base/strict-json.ts';
-import type { Timing } from '../../../base/timing.ts';
 import { splitOld } from '../../../block/conversation/retention.ts';
 import { formatFile, parseConfig } from '../../../block/documents/document-codecs.ts';
-import type { BlockFile } from '../../../bus.ts';
+import type { BlockFile, Timing } from '../../../bus.ts';
 import { invalidRequest } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { BlockContents, Conversation, Entries, ScheduleStates } from '../../port.ts';

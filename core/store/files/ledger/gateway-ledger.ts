@@ -17,8 +17,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { isFar, later, type ReachedCap, reachedCap } from '../../../block/costs/caps.ts';
-import { type Timing, timed } from '../../../base/timing.ts';
-import { type CoreBus, storeTiming } from '../../../bus.ts';
+import type { CoreBus } from '../../../bus.ts';
 import type { CappedKey, GatewayBook, GatewayCall, NoRoom, OpenCall, PeriodSpend, UnderWay, Used } from '../../port.ts';
 import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
@@ -64,7 +63,6 @@ export class GatewayLedger implements GatewayBook {
   readonly #path: string;
   readonly #spendPath: string;
   readonly #bus: CoreBus;
-  readonly #timing: Timing;
   readonly #now: () => number;
   readonly #limits: GatewayLedgerLimits;
   readonly #journal: CallJournal;
@@ -100,7 +98,6 @@ export class GatewayLedger implements GatewayBook {
     this.#spendPath = join(workspace, SPEND);
     this.#journal = new CallJournal(join(workspace, JOURNAL), (error) => this.#fail(JOURNAL, error));
     this.#bus = bus;
-    this.#timing = storeTiming(bus, 'gateway-ledger');
     this.#now = now ?? Date.now;
     this.#limits = limits ?? GATEWAY_LIMITS;
   }
@@ -233,7 +230,7 @@ export class GatewayLedger implements GatewayBook {
     this.#unwritten = new DaySums();
     let size: number;
     try {
-      size = await timed(this.#timing, () => appendText(this.#path, lines, { sync: false }));
+      size = await this.#bus.time('gateway-ledger', () => appendText(this.#path, lines, { sync: false }));
     } catch (error) {
       if (!this.#waiting.putBack(lines)) this.#isIncomplete = true;
       this.#unwritten.addAll(spent);

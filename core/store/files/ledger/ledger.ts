@@ -10,8 +10,7 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { dayStart, monthStart } from '../../../base/calendar.ts';
 import { judgeBudget } from '../../../block/costs/budget.ts';
-import { type Timing, timed } from '../../../base/timing.ts';
-import { type CoreBus, storeTiming } from '../../../bus.ts';
+import type { CoreBus } from '../../../bus.ts';
 import type { CallToReserve, LedgerLine, LedgerStore, Reserved, Spend, WorstCase } from '../../port.ts';
 import { SpendBook } from './ledger-buckets.ts';
 import { appendText, openLedger } from './ledger-file.ts';
@@ -36,7 +35,6 @@ export class Ledger implements LedgerStore {
   readonly #recent = new RecentCalls();
   readonly #path: string;
   readonly #bus: CoreBus;
-  readonly #timing: Timing;
   readonly #now: () => number;
   #book: SpendBook | undefined;
   #pending: PendingLine[] = [];
@@ -50,7 +48,6 @@ export class Ledger implements LedgerStore {
   constructor(workspace: string, bus: CoreBus, now: () => number = Date.now) {
     this.#path = join(workspace, LEDGER_FILE);
     this.#bus = bus;
-    this.#timing = storeTiming(bus, 'ledger');
     this.#now = now;
   }
 
@@ -160,7 +157,7 @@ export class Ledger implements LedgerStore {
   async #write(lines: readonly (LedgerLine | CarriedLine)[]): Promise<void> {
     const all = [...this.#unwritten, ...lines];
     if (all.length === 0) return;
-    await timed(this.#timing, () => appendText(this.#path, all.map((line) => `${JSON.stringify(line)}\n`).join('')));
+    await this.#bus.time('ledger', () => appendText(this.#path, all.map((line) => `${JSON.stringify(line)}\n`).join('')));
     this.#unwritten = [];
   }
 
