@@ -49,8 +49,8 @@ t.test('every route may refuse a foreign Host and while the server drains, and m
     t.match(responses['403']?.description, '`FORBIDDEN_ORIGIN`', one.id);
     t.match(responses['500']?.description, '`INTERNAL_ERROR`', one.id);
     t.match(responses['503']?.description, '`SHUTTING_DOWN`', one.id);
-    // The way to a session key needs no token, and refuses a wrong one; health needs one for its deep look alone.
-    t.equal('401' in responses, !one.public || ['beginSession', 'gatewayHealth'].includes(one.id), one.id);
+    // The way to a session key needs no token, and refuses a wrong one; health needs one for its deep look alone; a delivery has a signature.
+    t.equal('401' in responses, !one.public || ['beginSession', 'gatewayHealth', 'deliver'].includes(one.id), one.id);
   }
 });
 
