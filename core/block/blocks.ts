@@ -25,6 +25,7 @@ import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
 import { memoryOperations } from './operations-memory.ts';
 import { monitorOperations } from './operations-monitor.ts';
+import { runOperations } from './operations-runs.ts';
 import { searchOperation } from './operations-search.ts';
 import { Ownership } from './ownership.ts';
 import { monitorActors } from './reply/actors.ts';
@@ -114,6 +115,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     ...chatOperations(context, monitors.autoStart),
     ...answerOperation(context),
     ...searchOperation(context),
+    ...runOperations(context),
     ...memoryOperations(context),
     start: monitors.start,
     stop: monitors.stop,

@@ -13,6 +13,7 @@ import type { Block } from './block.ts';
 import { completeConfig } from './documents/document-codecs.ts';
 import type { OperationsContext } from './operations.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
+import { hasTools, noTools } from './reply/has-tools.ts';
 import { applyPatch, type BaseURLCheck } from './status/config-rules.ts';
 import { configWarnings } from './status/config-warnings.ts';
 
@@ -69,8 +70,11 @@ function enabledWarnings(name: string, { isRunning }: Pick<Standing, 'isRunning'
 }
 
 /** `place` is the path of the patch in the body. */
-function patched({ gateway, now }: WorkspaceContext, config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
+function patched(world: WorkspaceContext, config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
+  const { gateway } = world;
   const canonical = (name: string, field: string): string => gateway.readiness(name, undefined, `${place}${field}`).id;
   const checkBaseURL: BaseURLCheck = (provider, baseURL, field) => gateway.checkBaseURL(provider, baseURL, field);
-  return applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(now()).toISOString(), place });
+  const changed = applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(world.now()).toISOString(), place });
+  if (world.tools === undefined && hasTools(changed) && !hasTools(config)) throw noTools(world, place);
+  return changed;
 }

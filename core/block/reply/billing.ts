@@ -36,6 +36,8 @@ export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' |
   readonly candidate: Candidate;
   readonly purpose: CallPurpose;
   readonly messageId: string | null;
+  /** Of a run with tools. */
+  readonly step?: number | undefined;
   /** The label of the key of its connection, where that has several. */
   readonly credential?: string | undefined;
   /** From `Billing.pricedAs` at the start of the call: the settings may have changed by its end. */
@@ -87,12 +89,25 @@ export class Billing {
   /** Writes the line, which ends the reservation of the call. Rejects with STORAGE_FULL or STORAGE_FAILED. */
   async write(call: EndedCall): Promise<Bill> {
     const { ledger, bus, now } = this.#options;
-    const { id, block, purpose, messageId, credential, usage, latencyMs, ttftMs, failed } = call;
+    const { id, block, purpose, messageId, step, credential, usage, latencyMs, ttftMs, failed } = call;
     const { provider, model } = call.candidate;
     const costUsd = await this.#costOf(call.pricedAs, usage);
     const at = new Date(now()).toISOString();
     const key = credential === undefined ? {} : { credential };
-    const line = { id, at, block, provider, ...key, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
+    const line = {
+      id,
+      at,
+      block,
+      provider,
+      ...key,
+      model,
+      purpose,
+      usage,
+      costUsd,
+      messageId,
+      ...(step !== undefined && { step }),
+      ...(failed && { failed: true as const }),
+    };
     await ledger.append(line).catch(ledgerFault);
     bus.emit('call.billed', { block, provider, model, purpose, usage, costUsd });
     return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed };
