@@ -6,7 +6,7 @@ import { killPayments } from '../support/tools/kill-rig.ts';
 
 t.setTimeout(300_000);
 
-const KILLS = sweep(60, 20);
+const KILLS = sweep(60, 10);
 
 t.test('1 to 3, 5, 6, 8, 10: killed again and again, no payment is made twice, each message has one answer, and what is not known is said', async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
