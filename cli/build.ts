@@ -5,7 +5,7 @@
 // kept-apart: packages that only some requests need stay in node_modules, and are loaded with the first of these.
 // readable: nothing of our own is shortened, so that a stack trace names the functions of the source. A large package for one command is (SHORTENED).
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
 
@@ -36,6 +36,29 @@ const shorten: Plugin = {
   },
 };
 
+/** What is loaded with the first message of a block with tools. */
+const RUNS = join(ROOT, 'core/block/reply/run/parts.ts');
+/** What a start loads, by a name of each. */
+const START = { FileStore: 'core/store/files/file-store.ts', createWorkspaceBlocks: 'core/workspace-parts.ts' };
+
+/**
+ * The bundler puts what two entries share into a file of its own. An entry that shares all of a start adds no such file, so this one names all of it; by the time that
+ * it is loaded, the start is over.
+ */
+const withTheStart: Plugin = {
+  name: 'with-the-start',
+  setup({ onLoad }) {
+    onLoad({ filter: /core[\\/]block[\\/]reply[\\/]run[\\/]parts\.ts$/ }, () => ({
+      contents: [
+        readFileSync(RUNS, 'utf8'),
+        ...Object.entries(START).map(([name, file]) => `export { ${name} } from ${JSON.stringify(join(ROOT, file))};`),
+      ].join('\n'),
+      loader: 'ts',
+      resolveDir: dirname(RUNS),
+    }));
+  },
+};
+
 rmSync(OUT, { recursive: true, force: true });
 const { metafile } = await build({
   entryPoints: [join(ROOT, 'cli/main.ts'), join(ROOT, 'cli/compose.ts')],
@@ -49,7 +72,7 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node20.19',
   external: KEPT_APART,
-  plugins: [shorten],
+  plugins: [shorten, withTheStart],
   banner: { js: BANNER },
   metafile: true,
   legalComments: 'none',

@@ -4,7 +4,23 @@ import { nearest } from './base/closest.ts';
 import type { QueueLimits } from './gateway/queue.ts';
 import type { Adapter, UpstreamTimeouts } from './ports.ts';
 import type { StoreConnection } from './store/store.ts';
-import type { WorkspaceOptions } from './workspace-options.ts';
+import type { ToolHost } from './tools/port.ts';
+
+/** Options for running blocks. */
+export interface WorkspaceOptions {
+  /** True opens the workspace for the gateway alone: `blocks` throws WRONG_STATE, and no monitor runs. Another core can't open it meanwhile. */
+  readonly gatewayOnly?: boolean;
+  /** The most model calls that monitors make at the same time; the default is 16. */
+  readonly monitorCalls?: number;
+  /** What runs the tools of blocks. Without it, no block can have tools; with a database, neither. The core closes it at its end. */
+  readonly tools?: ToolHost;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+  /** Epoch milliseconds, for times in files. */
+  readonly clock?: () => number;
+  /** From 0 to 1, for jitter. */
+  readonly random?: () => number;
+}
 
 /** The options of `createCore`. */
 export interface CoreOptions extends WorkspaceOptions {
@@ -43,6 +59,7 @@ const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
   tracesProviders: true,
   gatewayOnly: true,
   monitorCalls: true,
+  tools: true,
   now: true,
   clock: true,
   random: true,

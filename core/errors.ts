@@ -38,6 +38,8 @@ export const ERROR_TABLE = {
   MODEL_NOT_FOUND: { status: 404, retryable: false, meaning: 'No alias, provider or list has a model of this name; the text says how to name one.' },
   NODE_NOT_FOUND: { status: 404, retryable: false, meaning: 'The workspace has no server with this id.' },
   ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block with this name.' },
+  RUN_NOT_FOUND: { status: 404, retryable: false, meaning: 'The message has no run with tools, or not this result of one.' },
+  APPROVAL_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no call with this id that waits or waited for a decision.' },
   NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no route with this path.' },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -58,6 +60,21 @@ export const ERROR_TABLE = {
     meaning: "A file of the workspace itself can't be used. The message names the file and says what is wrong and how to fix it.",
   },
   WRONG_STATE: { status: 409, retryable: false, meaning: 'The request is not possible in the current state. The message says why.' },
+  APPROVAL_STALE: {
+    status: 409,
+    retryable: false,
+    meaning: 'The call is not the one that was decided about: its arguments or its tool have changed. Read it again.',
+  },
+  APPROVAL_DECIDED: {
+    status: 409,
+    retryable: false,
+    meaning: 'Somebody has decided about the call already, or it does not wait any more. The message says how.',
+  },
+  TOOL_LIMIT: {
+    status: 409,
+    retryable: false,
+    meaning: 'A message with tools has reached a limit of its run, or nobody has decided in time, and there is no answer. Only on messages.',
+  },
   NOT_ANSWERED: {
     status: 409,
     retryable: false,
@@ -144,6 +161,12 @@ export const ERROR_TABLE = {
   },
   ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The provider has no usable credentials. The message lists every way to set them.' },
   HOOK_BUSY: { status: 503, retryable: true, meaning: 'The queue of the block is full. Send the delivery again after Retry-After.' },
+  TOOL_NOT_BEGUN: { status: 502, retryable: true, meaning: 'The call of a tool was surely not begun. Only between the core and what runs tools.' },
+  TOOL_OUTCOME_UNKNOWN: {
+    status: 502,
+    retryable: false,
+    meaning: 'The call of a tool may have run, and no answer came. Only between the core and what runs tools.',
+  },
   SHUTTING_DOWN: { status: 503, retryable: true, meaning: 'The server is shutting down.' },
   TOO_MANY_CONNECTIONS: {
     status: 503,

@@ -11,6 +11,7 @@ import type { WorkspaceBlocks } from './block/blocks.ts';
 import type { ModelCalls } from './block/reply/call-model.ts';
 import type { CoreBus } from './bus.ts';
 import { DEFAULT_MONITOR_CALLS } from './config.ts';
+import type { WorkspaceOptions } from './core-options.ts';
 import { BlockhouseError, noBlocks } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { BodyKeeper } from './gateway/live.ts';
@@ -19,11 +20,10 @@ import type { DebuggedKeys } from './keys/debugged-keys.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import type { Accounts } from './keys/named-key.ts';
-import { holdFolder, openDebugFile, openStore, readGatewayBook } from './store/open.ts';
+import { holdFolder, openDebugFile, openStore, readGatewayBook, realPathOf } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
 import type { Addresses, ConnectedStore, FolderLock, Store, StoreHealth } from './store/store.ts';
 import type { ServerNode } from './types.ts';
-import type { WorkspaceOptions } from './workspace-options.ts';
 
 /** What a session works with. */
 export interface SessionOptions {
@@ -262,6 +262,7 @@ export class WorkspaceSession {
       gateway,
       calls,
       store,
+      tools: options.tools === undefined || this.#options.database !== undefined ? undefined : { host: options.tools, realPath: realPathOf },
       member: () => membership,
       rejoin: async () => {
         membership = await store.join();
@@ -290,6 +291,7 @@ export class WorkspaceSession {
     await held.running?.blocks.close();
     await held.store.blocks.close();
     await held.running?.calls.ended();
+    await this.#options.options.tools?.close();
     await held.store.ledger.close();
   }
 

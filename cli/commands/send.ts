@@ -67,7 +67,7 @@ export class SendCommand extends ServerCommand {
   }
 }
 
-const WAITING: readonly string[] = ['queued', 'processing', 'failed', 'expired', 'cancelled'];
+const WAITING: readonly string[] = ['queued', 'processing', 'waiting-approval', 'failed', 'expired', 'cancelled'];
 
 /** Prints `{messages}`, a table, or `{results}` of the changes. */
 export class QueueCommand extends ServerCommand {

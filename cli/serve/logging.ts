@@ -18,7 +18,7 @@ const PAUSED: Readonly<Record<'all' | 'model' | 'caller' | 'prompt', string>> = 
   prompt: 'provider paused for one prompt',
 };
 
-const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['failed', 'paused']);
+const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['failed', 'paused', 'waiting-approval']);
 
 /** A pino logger on stderr, and on `file` where it is given. */
 export function createLogger(level: LogLevel, stderr: NodeJS.WriteStream = process.stderr, file?: DestinationStream): Logger {

@@ -55,7 +55,7 @@ async function lastTurns({ api, block, output, style }: AttachOptions): Promise<
 }
 
 /** States that only a person can end. */
-const WAITS_FOR_A_PERSON: ReadonlySet<string> = new Set(['unconfigured', 'stopped', 'paused', 'failed']);
+const WAITS_FOR_A_PERSON: ReadonlySet<string> = new Set(['unconfigured', 'stopped', 'paused', 'waiting-approval', 'failed']);
 
 /** Ends the wait for a reply that does not come by itself (prompt-returns). */
 class Stuck extends Error {}

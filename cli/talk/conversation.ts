@@ -47,7 +47,7 @@ export interface ConversationTimes {
   readonly patienceMs?: number;
 }
 
-const OPEN: readonly string[] = ['queued', 'processing'];
+const OPEN: readonly string[] = ['queued', 'processing', 'waiting-approval'];
 
 /** One followed block. Close it, or the process does not end. */
 export class Conversation {

@@ -61,7 +61,7 @@ export interface ExchangeOptions extends Sender {
 }
 
 /** States that a block leaves only when somebody does something, or when the day of its budget ends. */
-const NEEDS_SOMEBODY: readonly BlockState[] = ['unconfigured', 'stopped', 'paused', 'failed'];
+const NEEDS_SOMEBODY: readonly BlockState[] = ['unconfigured', 'stopped', 'paused', 'waiting-approval', 'failed'];
 
 /** Says what is in the way of an answer. Resolves with true if the answer can't come before somebody does something. */
 export async function remarkOn({ running, position, note }: ChatReceipt, { api, block, say, hint }: Sender): Promise<boolean> {

@@ -9,7 +9,7 @@ import type { Watcher } from './conversation.ts';
 
 /** The newest messages that are looked at to count those before one. */
 const LOOK_BACK = '100';
-const OPEN: readonly string[] = ['queued', 'processing'];
+const OPEN: readonly string[] = ['queued', 'processing', 'waiting-approval'];
 
 /** The message that is waited for. */
 export interface Awaited {

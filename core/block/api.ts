@@ -4,6 +4,7 @@ import type { CostsFilter, LogRange } from '../store/port.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
 import type {
   AddFact,
+  Approval,
   ArchiveInfo,
   AskAgain,
   AwaitedMessage,
@@ -19,6 +20,7 @@ import type {
   ChatReceipt,
   CostsReport,
   CreateBlock,
+  Decider,
   DoctorReport,
   Explanation,
   Fact,
@@ -32,6 +34,8 @@ import type {
   MessageVersions,
   PostMessage,
   RestoreArchive,
+  RunJournal,
+  RunResult,
   ScheduleList,
   ScheduleView,
   SearchQuery,
@@ -107,6 +111,16 @@ export interface Delivery {
   };
   /** As it came, or how to read it: a delivery without a signature of the right form and time is refused without that. */
   readonly body: Uint8Array | (() => Promise<Uint8Array>);
+}
+
+/** A decision about a call that waits. */
+export interface Decide {
+  /** `ran`, `not-ran` and `tell` are about a call whose outcome is not known. */
+  readonly decision: 'approve' | 'deny' | 'ran' | 'not-ran' | 'tell';
+  /** That of the approval, as it was shown. */
+  readonly digest: string;
+  /** For the model. */
+  readonly note?: string | undefined;
 }
 
 /** The options of `answer`. */
@@ -210,6 +224,12 @@ export interface Blocks {
    * wait, and with BLOCK_NOT_FOUND.
    */
   search(query: SearchQuery, options?: { readonly signal?: AbortSignal | undefined }): Promise<SearchResult>;
+  /** The journal of a message's run with tools. Rejects with RUN_NOT_FOUND. */
+  run(name: string, messageId: string): Promise<RunJournal>;
+  /** A whole result that was too long for the model. `ref` is its place in the run (`3.1`). Rejects with RUN_NOT_FOUND. */
+  runResult(name: string, messageId: string, ref: string): Promise<RunResult>;
+  /** Decides about a call that waits. Rejects with APPROVAL_NOT_FOUND, APPROVAL_DECIDED, APPROVAL_STALE, INVALID_REQUEST. */
+  decide(name: string, approvalId: string, body: Decide, by: Decider): Promise<Approval>;
   /** The 20 newest log files, newest first, the last 64 KiB of each. */
   logs(name: string): Promise<readonly LogFile[]>;
   /** The last whole lines before a place in a log file, 64 KiB of them by default and 1 MiB at most. Rejects with INVALID_REQUEST naming the field. */

@@ -27,6 +27,7 @@ import { hookOperations } from './operations-hooks.ts';
 import { memoryOperations } from './operations-memory.ts';
 import { monitorOperations } from './operations-monitor.ts';
 import { scheduleOperations, scheduleWork } from './operations-schedule.ts';
+import { runOperations } from './operations-runs.ts';
 import { searchOperation } from './operations-search.ts';
 import { Ownership } from './ownership.ts';
 import { monitorActors } from './reply/actors.ts';
@@ -117,6 +118,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     ...chatOperations(context, monitors.autoStart),
     ...answerOperation(context),
     ...searchOperation(context),
+    ...runOperations(context),
     ...memoryOperations(context),
     ...scheduleOperations(context),
     ...hookOperations(context, monitors.autoStart),

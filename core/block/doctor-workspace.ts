@@ -20,10 +20,10 @@ import { nameInArchive } from '../schemas/names.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../store/files/atomic-file.ts';
 import type { BlockFolders } from '../store/files/block/block-folders.ts';
-import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../store/parts/block-layout.ts';
+import { BLOCK_FILE_LIMITS, ALL_BLOCK_FOLDERS } from '../store/parts/block-layout.ts';
 import { RENAME_NOTE } from '../store/files/block/rename-note.ts';
 import { readState } from '../store/files/fresh-file.ts';
-import { foreignKind } from '../store/files/own-folder.ts';
+import { foreignKind } from '../store/files/regular-file.ts';
 import { readFault, readRegular } from '../store/files/regular-file.ts';
 import { FileSettings } from '../store/files/settings.ts';
 import type { LedgerStore } from '../store/port.ts';
@@ -229,7 +229,7 @@ async function spending(ledger: LedgerStore): Promise<Finding[]> {
 
 /** Links and files in place of a block's folders: the server doesn't read or write there. */
 export function foreignFolders(folder: string, place: string): Finding[] {
-  return BLOCK_FOLDERS.flatMap((name) => {
+  return ALL_BLOCK_FOLDERS.flatMap((name) => {
     const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
     if (stats === undefined || stats.isDirectory()) return [];
     return [error(`${place}/${name}`, `it ${foreignKind(stats)}, so nothing in it is read or written`, 'Remove it; the server creates the folder.')];

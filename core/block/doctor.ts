@@ -168,8 +168,10 @@ function outcomes(chat: Entries, archived: ReadonlySet<string> | undefined, plac
     if (status === 'done' && count === 0 && archived?.has(id) === false) {
       found.push(warning(place, `${id}: it is done but has no answer`, 'If it was written by hand, nothing needs to be done.'));
     }
-    if (count === 1 && (status === 'queued' || status === 'processing')) fault(`it has an answer, but its status is ${status}`);
-    if (processed === (status === 'queued' || status === 'processing')) fault(`processed is ${processed}, but its status is ${status}`);
+    if (count === 1 && (status === 'queued' || status === 'processing' || status === 'waiting-approval'))
+      fault(`it has an answer, but its status is ${status}`);
+    if (processed === (status === 'queued' || status === 'processing' || status === 'waiting-approval'))
+      fault(`processed is ${processed}, but its status is ${status}`);
     return found;
   });
 }

@@ -26,7 +26,7 @@ interface Parts {
 }
 
 /** The start and the end of all blocks of a workspace. */
-export function lifecycleOf({ world, blocks, owners, gate }: OperationsContext, { index, feed, halt }: Parts): Lifecycle {
+export function lifecycleOf({ world, blocks, owners, gate, onFault }: OperationsContext, { index, feed, halt }: Parts): Lifecycle {
   let watchdog: NodeJS.Timeout | undefined;
   const wake = (type: 'settings.changed' | 'halt.changed', cause: string): void => {
     for (const block of blocks.all()) block.send({ type, cause, actor: 'user' });
@@ -35,7 +35,10 @@ export function lifecycleOf({ world, blocks, owners, gate }: OperationsContext, 
     index.markAllStale();
     wake('settings.changed', 'credentials changed');
   };
-  const onHalt = ({ halted }: { readonly halted: boolean }): void => wake('halt.changed', halted ? 'halt' : 'unhalt');
+  const onHalt = ({ halted }: { readonly halted: boolean }): void => {
+    wake('halt.changed', halted ? 'halt' : 'unhalt');
+    if (halted) world.tools?.host.halt().catch((error: unknown) => onFault('tools', error));
+  };
   /** Credentials are checked only while a monitor waits for them. */
   const look = (): void => {
     halt.state();

@@ -12,6 +12,7 @@ import { entryIn } from './conversation/chat-changes.ts';
 import { isWaiting } from './conversation/chat-file.ts';
 import { activeOf } from './conversation/retention.ts';
 import type { OperationsContext, QueueMessage } from './operations.ts';
+import { cancelRun } from './operations-runs.ts';
 import type { Ownership } from './ownership.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
 import { missingFor } from './status/candidates.ts';
@@ -141,6 +142,11 @@ async function history(block: Block, page?: HistoryPage): Promise<Entries> {
 /** Ends a message without an answer, or gives up on one that failed. */
 async function cancel(owners: Ownership, block: Block, id: string): Promise<ChatEntry> {
   if (await block.cancelReply(id)) return entryIn(await block.files.conversation.entries(), id);
+  const ended = await cancelRun(block, id);
+  if (ended !== undefined) {
+    block.world.bus.emit('message.finished', { block: block.name, id, status: 'cancelled' });
+    return ended;
+  }
   const cancelled = await block.files.conversation.cancel(id, block.tenure.claim);
   if (cancelled === 'asked') {
     const entry = async (): Promise<ChatEntry> => entryIn(await block.files.conversation.entries(), id);

@@ -13,6 +13,7 @@ import type { Block } from './block.ts';
 import { completeConfig } from './documents/document-codecs.ts';
 import type { OperationsContext } from './operations.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
+import { hasTools, noTools } from './reply/has-tools.ts';
 import { applyPatch, type BaseURLCheck, type ScheduleCheck } from './status/config-rules.ts';
 import { configWarnings } from './status/config-warnings.ts';
 
@@ -78,15 +79,18 @@ async function scheduleCheck(patch: unknown): Promise<ScheduleCheck | undefined>
 
 /** `place` is the path of the patch in the body. */
 function patched(
-  { gateway, now }: WorkspaceContext,
+  world: WorkspaceContext,
   config: BlockConfig,
   patch: unknown,
   { place, check }: { readonly place: '' | 'config.'; readonly check: ScheduleCheck | undefined },
 ): BlockConfig {
+  const { gateway } = world;
   const canonical = (name: string, field: string): string => {
     if (name === 'block') throw invalidRequest(`${place}${field}`, "can't be another block: a block asks models of providers");
     return gateway.readiness(name, undefined, `${place}${field}`).id;
   };
   const checkBaseURL: BaseURLCheck = (provider, baseURL, field) => gateway.checkBaseURL(provider, baseURL, field);
-  return applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(now()).toISOString(), place, checkSchedules: check });
+  const changed = applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(world.now()).toISOString(), place, checkSchedules: check });
+  if (world.tools === undefined && hasTools(changed) && !hasTools(config)) throw noTools(world, place);
+  return changed;
 }

@@ -74,11 +74,15 @@ async function reset(block: Block, hard: boolean): Promise<{ readonly message: s
   // A reset doesn't lift caps: they follow the ledger.
   const budget = await budgetStand(block, config);
   if (hard) await block.log.clear(); // first, so that a failure changes nothing else
+  const runs = hard ? await block.files.conversation.clearSteps() : 0;
   const firstKeptId = await files.conversation.border(); // all existing entries come before it, so the model no longer sees them
   const fresh = freshMemory(memory.maxContextTokens);
   await files.memory.replace((old) => ({ ...old, ...fresh, window: { ...fresh.window, firstKeptId } }));
   await files.costs.replace((old) => ({ ...old, ...noCosts(), budget, lastReset: block.at() }));
   const { isRunning } = await block.standing();
   await files.pulse.replace((old) => ({ ...((isRunning && old) || freshPulse()), transitions: [], restarts: 0, consecutiveFailures: 0 }));
-  return { message: `${name} was reset. Its configuration and chat history were kept.`, cleared: ['memory', 'costs', 'pulse', ...(hard ? ['logs'] : [])] };
+  return {
+    message: `${name} was reset. Its configuration and chat history were kept.`,
+    cleared: ['memory', 'costs', 'pulse', ...(hard ? ['logs'] : []), ...(runs > 0 ? ['runs'] : [])],
+  };
 }

@@ -134,7 +134,7 @@ function startedMessage(name: string, before: BlockState | undefined): string {
   return WAITS.has(before) ? `${name} was in state ${before} and is trying again.` : `${name} is already running.`;
 }
 
-const WAITS: ReadonlySet<BlockState> = new Set(['backoff', 'paused', 'failed']);
+const WAITS: ReadonlySet<BlockState> = new Set(['backoff', 'paused', 'waiting-approval', 'failed']);
 
 /** wish-first. */
 async function want(block: Block, enabled: boolean): Promise<void> {

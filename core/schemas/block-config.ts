@@ -2,7 +2,7 @@
 // Pure: no I/O.
 import type * as types from '../types.ts';
 import { AdapterId, ChatConfig, DEFAULT_MAX_TOKENS, ModelId, Reasoning } from './chat.ts';
-import { boolean, money as cap, count, orNull, time, withDefault, withoutDefaults } from './fields.ts';
+import { boolean, money as cap, count, listOf, oneOf, orNull, string, time, withDefault, withoutDefaults } from './fields.ts';
 
 /** Lower case only, because some file systems ignore case and would give two names the same folder. */
 export const BLOCK_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';
@@ -98,6 +98,81 @@ export const Hook = {
   },
 } as const;
 export type Hook = types.Hook;
+const pattern = { type: 'string', minLength: 1, maxLength: 256, description: 'server/tool; * means any text' } as const;
+const patterns = { type: 'array', items: pattern, maxItems: 200 } as const;
+const whole = (most: number, description: string) => ({ type: 'integer', minimum: 1, maximum: most, description }) as const;
+
+/** A rule that allows some calls of a tool. */
+export const ToolRule = {
+  type: 'object',
+  required: ['tool'],
+  properties: {
+    tool: pattern,
+    where: {
+      type: 'object',
+      additionalProperties: string,
+      description: 'Arguments that must be there, each a path that fits this pattern; ~ is the home folder, ** any folders',
+    },
+    arguments: { type: 'object', additionalProperties: {}, description: 'Allows calls with exactly these arguments' },
+    pin: { type: 'string', description: 'Allows the tool only while its definition has this hash' },
+    evenTainted: { type: 'boolean', description: 'Allows the call also after the run has read output of a tool that reads the open world' },
+  },
+} as const;
+export type ToolRule = types.ToolRule;
+
+/** The most that one message may use. */
+export const ToolLimits = {
+  type: 'object',
+  properties: {
+    steps: withDefault(25, whole(1000, 'Most calls of the model')),
+    calls: withDefault(50, whole(10_000, 'Most calls of tools')),
+    seconds: withDefault(900, whole(86_400, 'Most seconds of work; waiting for people does not count')),
+    tokens: withDefault(null, { ...orNull(whole(1_000_000_000, '')), description: 'Most tokens of all calls of the model' }),
+    usd: withDefault(null, { ...orNull({ type: 'number', minimum: 0 }), description: 'Most USD for all calls of the model' }),
+    parallel: withDefault(4, whole(64, 'Most calls of tools at a time')),
+    resultTokens: withDefault(8000, whole(1_000_000, 'Most tokens of one result that the model sees')),
+    definitionTokens: withDefault(10_000, whole(1_000_000, 'Most tokens of the definitions of tools in a prompt')),
+    sameCall: withDefault(3, { ...whole(100, 'The equal call of a message that is refused first'), minimum: 2 }),
+  },
+} as const;
+export type ToolLimits = types.ToolLimits;
+
+/** The tools of a block. */
+export const BlockTools = {
+  type: 'object',
+  description: 'The tools that the block may call',
+  properties: {
+    servers: {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: 64 },
+      maxItems: 64,
+      default: [],
+      description: 'Names of the servers whose tools it may call',
+    },
+    deny: { ...patterns, default: [], description: 'Tools that it may never call, and does not see' },
+    ask: { ...patterns, default: [], description: 'Tools whose calls wait for a person' },
+    allow: { ...listOf({ anyOf: [pattern, ToolRule] }), maxItems: 500, default: [], description: 'Tools that it may call' },
+    default: withDefault('ask', { ...oneOf(['ask', 'deny']), description: 'What happens to calls of tools that no list names' }),
+    always: { ...patterns, default: [], description: 'Tools that are offered even if the definitions are many' },
+    taint: withDefault('ask', {
+      ...oneOf(['ask', 'ignore']),
+      description: 'Whether calls that write or send wait for a person once the run has read output of a tool that reads the open world',
+    }),
+    onUnknown: withDefault('tell', {
+      ...oneOf(['tell', 'ask']),
+      description: 'Who learns first that the outcome of a call is not known: the model, or a person',
+    }),
+    limits: ToolLimits,
+    approvals: {
+      type: 'object',
+      properties: {
+        timeoutMs: withDefault(86_400_000, whole(2_592_000_000, 'How long a call waits for a person, in milliseconds')),
+        onTimeout: withDefault('deny', { ...oneOf(['deny', 'fail']), description: 'What happens when nobody has decided' }),
+      },
+    },
+  },
+} as const;
+export type BlockTools = types.BlockTools;
 
 /** Fields of config.json that a client may set, and what a block has without them. Only the server sets `name`, `createdAt`, `updatedAt` and `rev`. */
 const SETTABLE = {
@@ -184,6 +259,7 @@ const SETTABLE = {
   },
   schedule: { type: 'array', maxItems: 20, default: [], items: Schedule, description: 'Messages that are sent at certain times' },
   hooks: { type: 'array', maxItems: 20, default: [], items: Hook, description: 'Doors for other programs, each with a secret in auth.json' },
+  tools: orNull(BlockTools),
   autoStart: withDefault(false, { type: 'boolean', description: 'True if a new message starts a stopped monitor' }),
   enabled: { type: 'boolean', description: 'True if the monitor is to start with the server. `start` sets it and `stop` clears it', default: false },
 } as const;

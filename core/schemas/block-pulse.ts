@@ -6,7 +6,19 @@ import { count, listOf, object, oneOf, orNull, string, time } from './fields.ts'
 export const STATUSES = ['SLEEPING', 'ACTIVE', 'BUSY', 'ERROR'] as const;
 export type BlockStatus = types.BlockStatus;
 /** The states of a block. docs/architecture.md explains them. */
-export const STATES = ['unconfigured', 'stopped', 'starting', 'idle', 'working', 'compacting', 'backoff', 'paused', 'stopping', 'failed'] as const;
+export const STATES = [
+  'unconfigured',
+  'stopped',
+  'starting',
+  'idle',
+  'working',
+  'compacting',
+  'backoff',
+  'paused',
+  'waiting-approval',
+  'stopping',
+  'failed',
+] as const;
 export type BlockState = types.BlockState;
 
 /** Why a block is in its state, and the command or edit that changes it. */
@@ -26,13 +38,19 @@ export type Transition = types.Transition;
 export type TransitionActor = types.TransitionActor;
 
 /** The message that is being answered, or the compaction under way. */
-export const CurrentTask = object({
-  messageId: orNull(string),
-  startedAt: time,
-  attempt: count,
-  phase: oneOf(['waiting-model', 'streaming', 'saving', 'compacting']),
-  outputChars: count,
-});
+export const CurrentTask = object(
+  {
+    messageId: orNull(string),
+    startedAt: time,
+    attempt: count,
+    phase: oneOf(['waiting-model', 'streaming', 'checking', 'calling-tool', 'concluding', 'saving', 'compacting']),
+    outputChars: count,
+    step: { ...count, description: 'With tools: which call of the model this is' },
+    steps: { ...count, description: 'With tools: how many there may be' },
+    tool: { type: 'string', description: 'The tool that is called' },
+  },
+  ['step', 'steps', 'tool'],
+);
 export type CurrentTask = types.CurrentTask;
 /** The phase of the current task. */
 export type TaskPhase = CurrentTask['phase'];

@@ -1,10 +1,11 @@
-// chat.json: its entries are messages and answers. Pure: no I/O.
+// chat.json: its entries are messages and answers. And the journal of a run: one record for each step of answering a message with tools, in the order in which they
+// happened. Pure: no I/O.
 import type * as types from '../types.ts';
-import { STOP_REASONS, Usage } from './chat.ts';
+import { ContentPart, STOP_REASONS, Usage } from './chat.ts';
 import { boolean, count, listOf, money, number, object, oneOf, orNull, string, time } from './fields.ts';
 
 /** The statuses of a message. The last four are outcomes. */
-export const USER_STATUSES = ['queued', 'processing', 'done', 'failed', 'cancelled', 'expired'] as const;
+export const USER_STATUSES = ['queued', 'processing', 'waiting-approval', 'done', 'failed', 'cancelled', 'expired'] as const;
 /** The statuses of an answer. interrupted: only the text until a stop was kept. */
 export const ANSWER_STATUSES = ['done', 'interrupted', 'failed'] as const;
 /** What a client may say of where its message comes from. */
@@ -30,6 +31,125 @@ export const ChainLink = object(
   },
   ['key', 'hook'],
 );
+const anyObject = { type: 'object', additionalProperties: {} } as const;
+const name = <const T extends string>(value: T) => ({ type: 'string', const: value }) as const;
+const call = { type: 'string', description: 'The step, and the number of the call in it: 3.1' } as const;
+const step = { ...count, description: 'Counts the answers of the model, over all runs of the message' } as const;
+
+/** Why a call is not made, or did not bring what it should. */
+export const REFUSALS = [
+  'denied',
+  'expired',
+  'invalid-arguments',
+  'not-offered',
+  'too-large',
+  'timeout',
+  'server-failed',
+  'changed',
+  'not-run',
+  'limit',
+  'same-call',
+] as const;
+
+/** What a tool is known to do; each mark holds only if the server and the user say the same. */
+export const ToolMarks = object({ readOnly: boolean, idempotent: boolean, closedWorld: boolean });
+export type ToolMarks = types.ToolMarks;
+
+/** Who decided. */
+export const Decider = object({ channel: oneOf(['cli', 'web', 'api', 'link', 'clock']), name: string });
+export type Decider = types.Decider;
+
+/** A call that waits for a person. */
+export const Approval = object(
+  {
+    id: string,
+    block: string,
+    messageId: string,
+    call,
+    kind: { ...oneOf(['call', 'unknown', 'input']), description: 'unknown: whether a call ran whose outcome is not known' },
+    tool: string,
+    arguments: anyObject,
+    digest: { type: 'string', description: 'Of tool, arguments and definition. A decision names it' },
+    because: oneOf(['rule', 'default', 'tainted', 'repeat', 'unknown', 'input']),
+    marks: ToolMarks,
+    readBefore: { ...listOf(string), description: 'Tools whose output the run has read' },
+    createdAt: time,
+    expiresAt: time,
+  },
+  [],
+);
+export type Approval = types.Approval;
+
+/** A call of a tool, as an answer shows it. The journal of the run has all of it. */
+export const EntryStep = object(
+  {
+    call: { type: 'string', description: 'The step, and the number of the call in it: 3.1' },
+    tool: string,
+    arguments: { type: 'string', description: 'JSON, the first 2,048 characters' },
+    outcome: { type: 'string', description: 'done, unknown, or why it was refused' },
+    isError: boolean,
+    ms: orNull(number),
+    approvedBy: string,
+    preview: { type: 'string', description: 'The first 500 characters of the result' },
+  },
+  ['approvedBy'],
+);
+export type EntryStep = types.EntryStep;
+
+/** What a person, or the clock, has decided. */
+export const DECISIONS = ['approve', 'deny', 'expire', 'cancel', 'ran', 'not-ran', 'tell'] as const;
+
+/** A call as the model asked for it. */
+export const RunCall = object({ n: count, id: string, tool: string, name: string, arguments: anyObject, providerMetadata: anyObject }, ['providerMetadata']);
+export type RunCall = types.RunCall;
+
+const run = object({ t: name('run'), run: count, at: time, cause: string, tools: listOf(string), limits: anyObject });
+const resume = object({ t: name('resume'), at: time, attempt: count });
+const model = object({ t: name('model'), step, at: time, provider: string, model: string, tokens: count });
+const answer = object(
+  {
+    t: name('answer'),
+    step,
+    at: time,
+    text: string,
+    calls: listOf(RunCall),
+    usage: orNull(Usage),
+    costUsd: money,
+    latencyMs: number,
+    ttftMs: orNull(number),
+    stopReason: string,
+    state: { ...anyObject, description: 'Opaque state of the provider' },
+  },
+  ['state'],
+);
+const ask = object({ t: name('ask'), call, approval: Approval });
+const decision = object({ t: name('decision'), approval: string, decision: oneOf(DECISIONS), by: Decider, at: time, note: string }, ['note']);
+const begun = object({ t: name('call'), call, at: time, try: count, pin: string });
+const task = object({ t: name('task'), call, taskId: string, ttlMs: count, pollMs: count });
+const result = object({ t: name('result'), call, at: time, ms: number, isError: boolean, text: string, ref: string, chars: count, by: string }, [
+  'ref',
+  'chars',
+  'by',
+]);
+const refused = object({ t: name('refused'), call, code: oneOf(REFUSALS), note: string });
+const unknown = object({ t: name('unknown'), call, why: string });
+const end = object({ t: name('end'), at: time, status: oneOf(['done', 'failed', 'cancelled']), content: string, stopReason: string, code: string }, [
+  'content',
+  'stopReason',
+  'code',
+]);
+
+/** One line of a journal. */
+export const RunRecord = { anyOf: [run, resume, model, answer, ask, decision, begun, task, result, refused, unknown, end] } as const;
+export type RunRecord = types.RunRecord;
+
+/** A whole result that was too long for the model. */
+export const RunResult = object({ isError: boolean, parts: listOf(ContentPart) });
+export type RunResult = types.RunResult;
+
+/** The journal of a message. */
+export const RunJournal = object({ messageId: string, records: listOf(RunRecord) });
+export type RunJournal = types.RunJournal;
 
 /** An entry of chat.json. */
 export const ChatEntry = {
@@ -62,6 +182,9 @@ export const ChatEntry = {
     latencyMs: orNull(number),
     ttftMs: orNull(number),
     stopReason: oneOf(STOP_REASONS),
+    steps: { ...listOf(EntryStep), description: 'On an answer: the calls of tools that it took' },
+    run: { ...count, description: 'How many times the message was begun with tools' },
+    waitingFor: { ...listOf(string), description: 'On a message that waits for a person: ids of what is to be decided' },
     startedAt: orNull(time),
     finishedAt: orNull(time),
   },

@@ -21,6 +21,12 @@ export function holdFolder(workspace: string): Promise<FolderLock> {
   return WorkspaceLock.acquire(workspace);
 }
 
+/** Where a path of this machine really leads (rules of tools compare that); undefined where that can't be known. */
+export async function realPathOf(path: string): Promise<string | undefined> {
+  const store = await import('./files/file-store.ts'); // which is loaded where blocks are
+  return store.realPathOf(path);
+}
+
 /** For a server whose folder another process holds: that one's address is in the lock. */
 const HELD_ELSEWHERE: FolderLock = { announce: async () => undefined, release: async () => undefined };
 

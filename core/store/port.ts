@@ -7,8 +7,8 @@ import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { BlockPulse, QueueCounts } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
-import type { AskedModel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
-import type { DebuggedBodies, Finding, ScheduleState } from '../types.ts';
+import type { AskedModel, Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
+import type { DebuggedBodies, Finding, RunRecord, ScheduleState } from '../types.ts';
 import type { Claim } from './claim.ts';
 
 export type * from './claim.ts';
@@ -45,6 +45,8 @@ export interface LedgerLine {
   /** Null when the model has no known price. */
   readonly costUsd: number | null;
   readonly messageId: string | null;
+  /** Of a run with tools: which call of the model it was. */
+  readonly step?: number | undefined;
   /** Unique to the call, so that a line that a failed write left in the file twice counts once. Older lines have none. */
   readonly id?: string;
   /** The call failed, but has, or may have, cost something. */
@@ -209,6 +211,14 @@ export interface BackInQueue {
   readonly error?: EntryError | null;
   /** False takes the attempt back that `begin` has counted. */
   readonly countsAsAttempt: boolean;
+  /** The message waits for a person to decide these. It keeps its place. */
+  readonly waitingFor?: readonly string[];
+}
+
+/** How records of a run are written. */
+export interface AppendOptions {
+  /** True if they may be lost with the machine. They are not lost with the process. */
+  readonly quiet?: boolean;
 }
 
 /** When a message is given up. */
@@ -216,6 +226,8 @@ export interface RecoverRules {
   /** A queued message that is older expires. */
   readonly staleAfterMs: number;
   readonly maxAttempts: number;
+  /** Messages with runs, which are not given up here: true for one whose last attempt has got on, so that it does not count. */
+  readonly runs?: ReadonlyMap<string, boolean>;
 }
 
 /** A conversation in order, and what that took. */
@@ -274,6 +286,19 @@ export interface Conversation {
   cancel(id: string, claim: Claim | undefined): Promise<Cancelled | 'asked'>;
   /** Queues a message again that ended without an answer, at the end. Throws MESSAGE_NOT_FOUND, WRONG_STATE, QUEUE_FULL. */
   retry(id: string, cap: number): Promise<ChatEntry>;
+  /**
+   * Appends to the journal of a message's run; the first of `records` has the number `from`, counted from 0. Durable when it resolves, unless `quiet`. The same
+   * number again with the same record changes nothing; with another one it rejects with REVISION_MISMATCH. After LEASE_LOST nothing was appended.
+   */
+  appendSteps(claim: Claim | undefined, messageId: string, from: number, records: readonly RunRecord[], options?: AppendOptions): Promise<void>;
+  /** The journal of a message's run; empty if it has none. */
+  steps(messageId: string): Promise<readonly RunRecord[]>;
+  /** A whole result of a call, by its place in the run (`3.1`); undefined if there is none, or no longer. */
+  result(messageId: string, ref: string): Promise<Uint8Array | undefined>;
+  /** Keeps a whole result. It may be lost with the machine, and the oldest of a block are dropped. */
+  keepResult(claim: Claim, messageId: string, ref: string, bytes: Uint8Array): Promise<void>;
+  /** Deletes the journals of all messages that have their outcome. Resolves with the number of what was deleted. */
+  clearSteps(): Promise<number>;
 }
 
 /** Everything of one block. */

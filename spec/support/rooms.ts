@@ -20,6 +20,7 @@ export const CORE_ROOMS: readonly Room[] = [
     holds: ['core/store/claim.ts', 'core/store/client-book.ts', 'core/store/passes.ts', 'core/store/port.ts', 'core/store/setting.ts', 'core/store/store.ts'],
     imports: ['ground', 'schemas', 'bus'],
   },
+  { name: 'tools', holds: ['core/tools/'], imports: ['ground', 'base', 'schemas'] },
   { name: 'conversation', holds: ['core/block/conversation/'], imports: ['ground', 'base', 'schemas', 'store port'] },
   { name: 'costs', holds: ['core/block/costs/'], imports: ['ground', 'base', 'schemas', 'store port'] },
   { name: 'documents', holds: ['core/block/documents/'], imports: ['base', 'schemas'] },
@@ -47,7 +48,7 @@ export const CORE_ROOMS: readonly Room[] = [
   {
     name: 'reply',
     holds: ['core/block/reply/'],
-    imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'costs', 'gateway', 'status', 'actor', 'schedule'],
+    imports: ['ground', 'base', 'schemas', 'bus', 'tools', 'store port', 'costs', 'gateway', 'status', 'actor', 'schedule'],
   },
   { name: 'routing', holds: ['core/routing/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'gateway'] },
   {
@@ -83,6 +84,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'base',
       'schemas',
       'bus',
+      'tools',
       'store port',
       'costs',
       'store parts',

@@ -56,7 +56,7 @@ export type CallPurpose = 'chat' | 'summary';
 export type TransitionActor = Transition['actor'];
 
 type Section = 'memory' | 'pulse' | 'retry' | 'budget' | 'queue' | 'logs';
-type ConfigFields = Required<BlockConfigFile>;
+type ConfigFields = Required<Omit<BlockConfigFile, 'tools'>> & Pick<BlockConfigFile, 'tools'>;
 /** config.json with all defaults filled in; unknown fields are kept beside these. */
 export type BlockConfig = { readonly [F in keyof ConfigFields]: F extends Section ? Readonly<Required<ConfigFields[F]>> : ConfigFields[F] };
 `;

@@ -103,6 +103,7 @@ export function monitorRegion(machine: MachineSetup) {
                 { guard: 'chooseAgain', target: 'choosing', reenter: true }, // look-again
                 { guard: { type: 'isWait', params: output }, target: 'backoff', actions: holdOutput },
                 { guard: { type: 'isPause', params: output }, target: 'paused', actions: holdOutput },
+                { guard: { type: 'isApproval', params: output }, target: 'waitingApproval', actions: holdOutput },
                 { guard: { type: 'isFailure', params: output }, target: 'failed', actions: holdOutput },
                 { target: 'idle', actions: ['clearReason', 'takeTime'] },
               ],
@@ -111,6 +112,7 @@ export function monitorRegion(machine: MachineSetup) {
             on: {
               'block.start': [{ guard: 'isStartingShown' }, { actions: answerAtOnce }],
               'chat.changed': { actions: 'chooseAnew' },
+              'approval.decided': { actions: 'chooseAnew' },
               'settings.changed': { actions: 'chooseAnew' },
               'file.repaired': { actions: 'chooseAnew' },
               'file.damaged': { actions: 'chooseAnew' },
@@ -150,6 +152,7 @@ export function monitorRegion(machine: MachineSetup) {
                 { guard: { type: 'isWait', params: output }, target: 'backoff', actions: [holdOutput, 'countFailure'] },
                 { guard: { type: 'isPauseInDoubt', params: output }, target: 'choosing' }, // look-again
                 { guard: { type: 'isPause', params: output }, target: 'paused', actions: holdOutput },
+                { guard: { type: 'isApproval', params: output }, target: 'waitingApproval', actions: holdOutput },
                 { guard: 'beginAgain', target: 'starting', actions: 'countFailure' }, // look-again
                 { target: 'failed', actions: [holdOutput, 'countFailure'] },
               ],
@@ -217,6 +220,19 @@ export function monitorRegion(machine: MachineSetup) {
                 target: 'choosing',
                 actions: [noteStarter, answerAtOnce],
               },
+              'settings.changed': { target: 'choosing', actions: noteCause },
+              'file.damaged': { target: 'choosing', actions: noteCause },
+              'halt.changed': { target: 'choosing', actions: noteCause },
+            },
+          },
+          /** The next message waits for people. Nothing may overtake a plan that is half done. */
+          waitingApproval: {
+            entry: shows('waiting-approval'),
+            after: { wait: { target: 'choosing', actions: byMonitor('time is up') } },
+            on: {
+              'block.start': { target: 'choosing', actions: [noteStarter, answerAtOnce] },
+              'approval.decided': { target: 'choosing', actions: byMonitor('decided') },
+              'chat.changed': 'choosing',
               'settings.changed': { target: 'choosing', actions: noteCause },
               'file.damaged': { target: 'choosing', actions: noteCause },
               'halt.changed': { target: 'choosing', actions: noteCause },

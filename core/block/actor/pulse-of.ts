@@ -6,7 +6,7 @@ import { type BlockSnapshot, stateOf } from './machine.ts';
 import type { Cause } from './types.ts';
 
 /** States that wait for a person. */
-const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['paused', 'failed']);
+const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['paused', 'waiting-approval', 'failed']);
 const AT_WORK: ReadonlySet<BlockState> = new Set(['working', 'compacting', 'stopping']);
 const IN_TROUBLE: ReadonlySet<BlockState> = new Set(['failed', 'backoff']);
 

@@ -123,6 +123,7 @@ export function setUpMachine(now: () => number) {
       isReply: (_, output: Choice) => output.kind === 'reply',
       isWait: (_, output: Choice | ReplyOutcome) => output.kind === 'wait',
       isPause: (_, output: Choice | ReplyOutcome) => output.kind === 'pause',
+      isApproval: (_, output: Choice | ReplyOutcome) => output.kind === 'approval',
       isFailure: (_, output: Choice | ReplyOutcome) => output.kind === 'fail',
       /** look-again. */
       isToReadAgain: ({ context }, output: Choice) => context.chooseAgain && output.kind !== 'nothing',

@@ -8,6 +8,8 @@ import type { Stored, Unconfirmed } from '../../store/port.ts';
 type Hold =
   | { readonly kind: 'wait'; readonly until: number; readonly reason: Reason }
   | { readonly kind: 'pause'; readonly until: number | null; readonly reason: Reason; readonly actor: TransitionActor }
+  /** The next message waits for people, or for a deadline. */
+  | { readonly kind: 'approval'; readonly until: number; readonly reason: Reason }
   | { readonly kind: 'fail'; readonly reason: Reason };
 
 /** What `choose` found to do. */
@@ -65,6 +67,8 @@ export type BlockEvent =
   | Ticketed<Command>
   /** There may be something to do. */
   | { readonly type: 'chat.changed' }
+  /** Somebody has decided about a call that waited. */
+  | { readonly type: 'approval.decided' }
   /** A person has removed the message, or has given it an outcome by hand. */
   | { readonly type: 'message.gone'; readonly messageId: string }
   /** Configuration or credentials have changed, so the monitor may be able to work again. */

@@ -103,9 +103,14 @@ function isQueued({ status }: Pick<ChatEntry, 'status'>): boolean {
   return status === 'queued';
 }
 
-/** Marks a message as being processed and counts the attempt; undefined if it is no longer queued. */
+/** True for a message that may be begun: one that waits for its turn, or for a person. */
+function isNext({ status }: Pick<ChatEntry, 'status'>): boolean {
+  return status === 'queued' || status === 'waiting-approval';
+}
+
+/** Marks a message as being processed and counts the attempt; undefined if it no longer waits. */
 export function begin(entries: Entries, id: string, at: string): Change<Entries, ChatEntry | undefined> {
-  return changeOne(entries, id, isQueued, ({ nextAttemptAt: _due, ...old }) => ({
+  return changeOne(entries, id, isNext, ({ nextAttemptAt: _due, waitingFor: _decided, ...old }) => ({
     ...old,
     status: 'processing',
     attempts: (old.attempts ?? 0) + 1,
@@ -118,7 +123,7 @@ export function begin(entries: Entries, id: string, at: string): Change<Entries,
  * an older copy of the file may have made it `queued` again: the outcome counts for that one too.
  */
 export function settle(entries: Entries, id: string, outcome: Outcome, answer: ChatEntry | undefined): Change<Entries, boolean> {
-  const { value, result } = changeOne(entries, id, isWaiting, (old) => ({ ...old, processed: true, ...outcome }));
+  const { value, result } = changeOne(entries, id, isWaiting, ({ waitingFor: _decided, ...old }) => ({ ...old, processed: true, ...outcome }));
   if (result === undefined) return { value, result: false };
   return { value: answer === undefined ? value : [...value, answer], result: true };
 }
@@ -127,12 +132,13 @@ export function settle(entries: Entries, id: string, outcome: Outcome, answer: C
 export function requeue(entries: Entries, id: string, { countsAsAttempt, ...reasons }: BackInQueue): Change<Entries, boolean> {
   const { value, result } = changeOne(entries, id, isWaiting, (old) => {
     const isThere = isQueued(old) && !countsAsAttempt && Object.keys(reasons).length === 0;
-    return isThere ? old : { ...inQueue(old, countsAsAttempt), ...reasons };
+    if (isThere) return old;
+    return { ...inQueue(old, countsAsAttempt), ...reasons, ...(reasons.waitingFor !== undefined && { status: 'waiting-approval' }) };
   });
   return { value, result: result !== undefined };
 }
 
-function inQueue({ startedAt: _start, ...old }: ChatEntry, countsAsAttempt: boolean): ChatEntry {
+function inQueue({ startedAt: _start, waitingFor: _decided, ...old }: ChatEntry, countsAsAttempt: boolean): ChatEntry {
   // `begin` counted the attempt, unless an editor has saved the entry as it was before.
   const before = isQueued(old) ? (old.attempts ?? 0) : Math.max(0, (old.attempts ?? 1) - 1);
   return { ...old, status: 'queued', processed: false, attempts: before + (countsAsAttempt ? 1 : 0) };
@@ -144,9 +150,9 @@ export function requeueAll(entries: Entries): Entries {
   return entries.map((entry) => (entry.status === 'processing' ? inQueue(entry, true) : entry));
 }
 
-/** The message whose turn it is: the first one that is queued. An attempt finds it by its id, so another entry with that id can't be chosen. */
+/** The message whose turn it is: the first one that is queued, or that waits for a person and keeps its place. An attempt finds it by its id, so another entry with that id can't be chosen. */
 export function nextIn(entries: Entries): ChatEntry | undefined {
-  return entries.find((entry) => entry.role === 'user' && isQueued(entry) && entries.find(({ id }) => id === entry.id) === entry);
+  return entries.find((entry) => entry.role === 'user' && isNext(entry) && entries.find(({ id }) => id === entry.id) === entry);
 }
 
 /** Ends a message without an answer, or gives up on one that failed. Throws MESSAGE_NOT_FOUND, WRONG_STATE. */
@@ -154,7 +160,8 @@ export function cancel(entries: Entries, id: string, at: string): Change<Entries
   const before = entryIn(entries, id);
   const hadFailed = before.role === 'user' && before.status === 'failed';
   if (!isWaiting(before) && !hadFailed) throw notCancellable(before);
-  const entry: ChatEntry = { ...before, status: 'cancelled', processed: true, finishedAt: at };
+  const { waitingFor: _decided, ...rest } = before;
+  const entry: ChatEntry = { ...rest, status: 'cancelled', processed: true, finishedAt: at };
   return { value: entries.with(entries.indexOf(before), entry), result: { entry, hadFailed } };
 }
 
@@ -206,11 +213,12 @@ interface Recovery {
   readonly at: string;
   readonly staleAfterMs: number;
   readonly maxAttempts: number;
+  readonly runs?: ReadonlyMap<string, boolean>;
 }
 
 /**
  * Repairs the entries after a crash. A message that was being processed is queued again, or has failed if that was its last attempt. A message
- * that has waited too long expires. A message that has an answer is done, whatever its status says.
+ * that has waited too long expires. One that waits for a person stays. A message that has an answer is done, whatever its status says.
  */
 export function recover(entries: Entries, recovery: Recovery): Entries {
   const answered = new Set<string>();
@@ -222,11 +230,14 @@ export function recover(entries: Entries, recovery: Recovery): Entries {
   return recovered.every((entry, index) => entry === entries[index]) ? entries : recovered;
 }
 
-function recoverOne(entry: ChatEntry, { now, at, staleAfterMs, maxAttempts }: Recovery): ChatEntry {
+function recoverOne(entry: ChatEntry, { now, at, staleAfterMs, maxAttempts, runs }: Recovery): ChatEntry {
+  if (entry.status === 'waiting-approval') return entry;
   if (entry.status === 'queued') {
     if (!(now - Date.parse(entry.timestamp) > staleAfterMs)) return entry; // also for a timestamp that is no time
     return { ...entry, status: 'expired', processed: true, finishedAt: at, error: EXPIRED };
   }
+  const hasGotOn = runs?.get(entry.id);
+  if (hasGotOn !== undefined) return inQueue(entry, !hasGotOn);
   // One attempt more than usual, because the crash may have had another cause.
   if ((entry.attempts ?? 0) <= maxAttempts) return { ...entry, status: 'queued', processed: false };
   return { ...entry, status: 'failed', processed: true, finishedAt: at, error: CRASHED };

@@ -84,7 +84,7 @@ function completed(entry: Partial<ChatEntry> & Pick<ChatEntry, 'role' | 'content
   return { ...entry, id, timestamp, processed: !isUser || !WAITING.has(status), status, channel };
 }
 
-const WAITING: ReadonlySet<string> = new Set<ChatEntry['status']>(['queued', 'processing']);
+const WAITING: ReadonlySet<string> = new Set<ChatEntry['status']>(['queued', 'processing', 'waiting-approval']);
 
 /** True for a message without an outcome, even if it was written by hand and is not completed yet. */
 export function isWaiting({ role, status, processed }: ChatEntry): boolean {

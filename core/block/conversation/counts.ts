@@ -12,7 +12,7 @@ export function countQueue(entries: Entries): QueueCounts {
   let oldestQueuedAt: string | null = null;
   for (const entry of entries) {
     if (entry.role !== 'user') continue;
-    if (entry.status === 'processing') processing += 1;
+    if (entry.status === 'processing' || entry.status === 'waiting-approval') processing += 1;
     else if (entry.status === 'failed') failed += 1;
     else if (isWaiting(entry)) {
       queued += 1;

@@ -8,7 +8,7 @@ import type { Candidate } from '../status/candidates.ts';
 import type { Window } from './window.ts';
 
 /** What a failure means for a message, and what its entry keeps of it. */
-export type Fault = Pick<BlockhouseError, 'code' | 'message' | 'retryable'>;
+export type Fault = Pick<BlockhouseError, 'message' | 'retryable'> & { readonly code: string };
 
 /** One attempt at a message. */
 export interface Attempt {
@@ -63,6 +63,8 @@ export const CANCELLED = cancelled('The reply was cancelled.');
 export const ENDED_EARLY = cancelled('The reply was ended before any text had come; the message is still waiting.');
 /** The kill switch or a cap prevented the call. */
 export const NOT_CALLED = cancelled('The kill switch or the budget prevented the call; the message is still waiting.');
+/** A call of a tool waits for a person. */
+export const WAITING = cancelled('A call waits for a decision; the message is still waiting.');
 /** The block has gone to another server. */
 export const ELSEWHERE = cancelled('Another server answers the message now.');
 /** A person has removed the message or changed its outcome by hand. */

@@ -40,6 +40,8 @@ export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' |
   readonly messageId: string | null;
   /** The key with which the message was sent. */
   readonly key?: string | undefined;
+  /** Of a run with tools. */
+  readonly step?: number | undefined;
   /** The label of the key of its connection, where that has several. */
   readonly credential?: string | undefined;
   /** From `Billing.pricedAs` at the start of the call: the settings may have changed by its end. */
@@ -93,12 +95,25 @@ export class Billing {
   /** Writes the line, which ends the reservation of the call. Rejects with STORAGE_FULL or STORAGE_FAILED. */
   async write(call: EndedCall): Promise<Bill> {
     const { ledger, bus, now } = this.#options;
-    const { id, block, purpose, messageId, key: sentWith, credential, usage, latencyMs, ttftMs, failed } = call;
+    const { id, block, purpose, messageId, key: sentWith, step, credential, usage, latencyMs, ttftMs, failed } = call;
     const { provider, model } = call.candidate;
     const costUsd = await this.#costOf(call.pricedAs, usage);
     const at = new Date(now()).toISOString();
     const key = credential === undefined ? {} : { credential };
-    const line = { id, at, block, provider, ...key, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
+    const line = {
+      id,
+      at,
+      block,
+      provider,
+      ...key,
+      model,
+      purpose,
+      usage,
+      costUsd,
+      messageId,
+      ...(step !== undefined && { step }),
+      ...(failed && { failed: true as const }),
+    };
     if (sentWith !== undefined) this.#options.countForKey?.({ ...line, key: sentWith, latencyMs, ttftMs });
     await ledger.append(line).catch(ledgerFault);
     bus.emit('call.billed', { call: call.call, block, provider, model, purpose, usage, costUsd });

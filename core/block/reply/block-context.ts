@@ -6,6 +6,7 @@ import type { HaltState } from '../../schemas/workspace-api.ts';
 import type { BlockDocuments, Claim, Membership } from '../../store/port.ts';
 import type { LogStore, Store } from '../../store/store.ts';
 import type { Schedules } from '../../schedule/schedules.ts';
+import type { ToolHost } from '../../tools/port.ts';
 import type { HeartbeatWheel } from '../status/heartbeats.ts';
 import type { RetryWait } from '../status/retry-wait.ts';
 import type { ModelCalls } from './call-model.ts';
@@ -28,6 +29,8 @@ export interface WorkspaceContext {
   readonly gateway: Gateway;
   readonly calls: ModelCalls;
   readonly store: Store;
+  /** Undefined where nothing can run tools. */
+  readonly tools: WorkspaceTools | undefined;
   /** The present one. */
   member(): Membership;
   /** Joins again, after the present membership is lost. Rejects with STORE_UNREACHABLE. */
@@ -46,6 +49,13 @@ export interface WorkspaceContext {
   halted(): HaltState;
   /** Reads auth.json if it has changed; the bus reports a change. */
   refreshCredentials(): void;
+}
+
+/** What runs the tools of blocks. */
+export interface WorkspaceTools {
+  readonly host: ToolHost;
+  /** The path with the links of its existing parents resolved; undefined for one that can't be. */
+  realPath(path: string): Promise<string | undefined>;
 }
 
 /** One block, as its monitor works on it. */

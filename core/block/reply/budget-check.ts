@@ -23,13 +23,24 @@ export async function checkBudget(
   return verdict.kind === 'ok' ? undefined : pauseOf(context, verdict);
 }
 
-/** Reserves the worst case of a call, unless there is no cap, or `signal` has fired. `id` is that of its line. Throws CallRefused if the call does not fit. */
-export async function reserveCall(context: BlockContext, id: string, candidate: Candidate, inputTokens: number, signal: AbortSignal): Promise<void> {
+/** A call that needs room. */
+export interface CallToFit {
+  /** That of its line. */
+  readonly id: string;
+  readonly candidate: Candidate;
+  readonly inputTokens: number;
+  /** How many calls of this size must fit; 1 when left out. */
+  readonly calls?: number;
+}
+
+/** Reserves the worst case of a call, unless there is no cap, or `signal` has fired. Throws CallRefused if the call does not fit. */
+export async function reserveCall(context: BlockContext, { id, candidate, inputTokens, calls: many = 1 }: CallToFit, signal: AbortSignal): Promise<void> {
   const { store, calls } = context.world;
   while (!signal.aborted) {
     const { budget } = await context.files.config.read();
     if (!hasCaps(budget)) return;
-    const worstCase = await calls.billing.worstCase(candidate, inputTokens);
+    const { usd, tokens } = await calls.billing.worstCase(candidate, inputTokens);
+    const worstCase = { usd: usd === null ? null : usd * many, tokens: tokens * many };
     const reserved = await store.ledger.reserve({ id, block: context.name, budget, worstCase }, signal);
     if (reserved.kind === 'ok') return;
     if (reserved.kind === 'exceeded') throw new CallRefused(await pauseOf(context, reserved));

@@ -21,7 +21,7 @@ import type { StreamSink } from '../../ports.ts';
 import type { CallPurpose } from '../../schemas/block-costs.ts';
 import type { ChatDone, Message, StopReason } from '../../schemas/chat.ts';
 import type { HaltState } from '../../schemas/workspace-api.ts';
-import type { AssistantMessage, ContentPart } from '../../types.ts';
+import type { AssistantMessage, ContentPart, EntryStep, Tool } from '../../types.ts';
 import { CallRefused, haltPause } from '../actor/call-refused.ts';
 import type { Candidate } from '../status/candidates.ts';
 import { AnswerText } from './answer-text.ts';
@@ -36,6 +36,10 @@ export interface ModelCall {
   readonly messageId: string | null;
   /** The key with which the message was sent: what the call costs counts for it, too. */
   readonly key?: string | undefined;
+  /** Of a run with tools: which call of the model this is, and the tools that it may call. */
+  readonly step?: number;
+  readonly tools?: readonly Tool[];
+  readonly toolChoice?: 'none';
   readonly signal: AbortSignal;
   /** Holds the answer while it grows. Left out if only the whole answer matters. */
   readonly text?: AnswerText;
@@ -53,6 +57,8 @@ export interface ModelAnswer {
   readonly bill: Bill;
   /** True when the model had more to say. */
   readonly isCut: boolean;
+  /** What a run with tools has done. Its bill is the sum of its calls, each of which is recorded. */
+  readonly run?: { readonly run: number; readonly steps: readonly EntryStep[] };
 }
 
 /** The collaborators of `ModelCalls`, and the limit of calls at a time. */
@@ -143,7 +149,9 @@ export class ModelCalls {
 
   async #ask(call: ModelCall, running: RunningCall): Promise<ModelAnswer> {
     const { provider, model, config } = call.candidate;
-    const request = { adapter: provider, model, messages: [...call.messages], stream: true, config };
+    const { tools = [], toolChoice } = call;
+    const withTools = tools.length === 0 ? {} : { tools, ...(toolChoice !== undefined && { toolChoice }) };
+    const request = { adapter: provider, model, messages: [...call.messages], stream: true, config, ...withTools };
     const { text } = running;
     let done: ChatDone | undefined;
     try {
@@ -235,7 +243,7 @@ class RunningCall implements CallAccounts, Hold {
   settle(end: CoreEvents['call.finished']): void {
     const { call, usage, code, durationMs, firstTextMs, credential } = end;
     if (usage === undefined) return;
-    const { block, candidate, purpose, messageId, key } = this.#call;
+    const { block, candidate, purpose, messageId, key, step } = this.#call;
     const isEndedByUs = code !== undefined && this.text.isCut; // cut-answer
     this.bill = this.#billing.write({
       id: this.id,
@@ -244,7 +252,8 @@ class RunningCall implements CallAccounts, Hold {
       candidate,
       purpose,
       messageId,
-      key,
+        key,
+        step,
       credential,
       pricedAs: this.#pricedAs,
       usage: isEndedByUs ? { ...usage, estimated: true } : usage,

@@ -90,7 +90,7 @@ async function summarise(
   let last = asFailure('ADAPTER_NOT_CONFIGURED', 'No model is set.');
   for (const candidate of candidates) {
     try {
-      const reserve = (id: string) => reserveCall(context, id, candidate, tokens, signal);
+      const reserve = (id: string) => reserveCall(context, { id, candidate, inputTokens: tokens }, signal);
       const call = { block: context.name, candidate, messages, purpose: 'summary', messageId: null, signal, reserve } as const;
       const { message, bill, isCut } = await context.world.calls.make(call);
       const summary = textOf(message.content, message.role).trim();

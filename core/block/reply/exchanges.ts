@@ -23,10 +23,15 @@ export function exchangesFrom(firstKeptId: string | null, history: readonly Chat
   const first = firstKeptId === null ? 0 : history.findIndex(({ id }) => id === firstKeptId);
   const kept = first === -1 ? history.filter(({ id }) => id > (firstKeptId ?? '')) : history.slice(first);
   return kept
-    .filter(({ role, status, content }) => role === 'user' && status === 'done' && !isBlank(content))
+    .filter(({ role, status, content, run }) => role === 'user' && (status === 'done' || (hasEnded(status) && run !== undefined)) && !isBlank(content))
     .filter(({ id }) => !replaced.has(id))
     .map((question) => ({ question, answers: answers.get(question.id) ?? [] }))
     .filter((exchange) => exchange.answers.length > 0);
+}
+
+/** True for a message that ended without an answer. Models see it only if calls of tools had effects before, which an entry names. */
+function hasEnded(status: ChatEntry['status']): boolean {
+  return status === 'failed' || status === 'cancelled';
 }
 
 /** The ids of all earlier versions of the messages that are done, and of the one that is asked now. */

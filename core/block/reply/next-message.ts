@@ -9,15 +9,17 @@ import { haltPause } from '../actor/call-refused.ts';
 import type { Choice } from '../actor/types.ts';
 import { startSession } from '../costs/costs.ts';
 import { faultReason, unconfiguredReason } from '../status/reasons.ts';
+import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockContext } from './block-context.ts';
 import { recoverCosts } from './costs-recovery.ts';
+import { hasTools } from './has-tools.ts';
 
 /** Starts the counts of a session and puts the chat in order. */
 export async function beginSession(context: BlockContext): Promise<void> {
   await catchUpCosts(context);
   await context.files.costs.update((costs) => ({ value: startSession(costs), result: undefined }));
-  const { retry } = await context.files.config.read();
-  const { queued } = await putInOrder(context, retry);
+  const config = await context.files.config.read();
+  const { queued } = await putInOrder(context, config, config.retry);
   context.log.write('INFO', 'monitor.started', { queued });
 }
 
@@ -38,8 +40,10 @@ export async function chooseNext(context: BlockContext, isUrgent: boolean): Prom
   if (pause !== undefined) return pause;
   const config = await context.files.config.read();
   if (config.adapter === null) return { kind: 'fail', reason: unconfiguredReason(context.name) };
-  const { next } = await putInOrder(context, { ...config.retry, staleAfterMs: Number.POSITIVE_INFINITY }); // expires-at-start
+  const { next } = await putInOrder(context, config, { ...config.retry, staleAfterMs: Number.POSITIVE_INFINITY }); // expires-at-start
   if (next === undefined) return { kind: 'nothing' };
+  const waits = next.status === 'waiting-approval' ? await (await import('./run/parts.ts')).waitFor(context, next.id) : undefined;
+  if (waits !== undefined) return waits;
   const now = context.world.now();
   const waitMs = isUrgent ? 0 : context.retryWait.left(next, now, config.retry.maxDelayMs);
   if (waitMs === 0) return { kind: 'reply', messageId: next.id };
@@ -48,8 +52,9 @@ export async function chooseNext(context: BlockContext, isUrgent: boolean): Prom
 }
 
 /** none-processing. */
-async function putInOrder(context: BlockContext, { staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
-  const recovered = await context.files.conversation.recover(context.claim, { staleAfterMs, maxAttempts });
+async function putInOrder(context: BlockContext, config: BlockConfig, { staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
+  const runs = hasTools(config) ? await (await import('./run/parts.ts')).runsInProcess(context) : undefined;
+  const recovered = await context.files.conversation.recover(context.claim, { staleAfterMs, maxAttempts, ...(runs !== undefined && { runs }) });
   for (const { id, status, error } of recovered.over) reportOver(context, id, status as 'failed' | 'expired', error?.code);
   return recovered;
 }

@@ -1,8 +1,7 @@
 // The outcome of a message: makes the entry of its answer, and reports it to readers, the log and the bus.
-import type { BlockhouseError } from '../../errors.ts';
 import { textOf } from '../../gateway/parts.ts';
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
-import type { ContentPart } from '../../types.ts';
+import type { ContentPart, EntryStep } from '../../types.ts';
 import type { Candidate } from '../status/candidates.ts';
 import type { Fault } from './attempt.ts';
 import type { Bill } from './billing.ts';
@@ -17,11 +16,13 @@ export interface AnswerParts {
   readonly status: 'done' | 'interrupted';
   readonly bill: Bill | null;
   readonly stopReason?: ChatEntry['stopReason'];
+  /** What a run with tools has done. */
+  readonly run?: { readonly run: number; readonly steps: readonly EntryStep[] } | undefined;
 }
 
 /** The entry of chat.json for an answer, complete or interrupted. */
 export function answerEntry(context: Pick<BlockContext, 'files' | 'at'>, parts: AnswerParts): ChatEntry {
-  const { message, candidate, content, status, bill, stopReason } = parts;
+  const { message, candidate, content, status, bill, stopReason, run } = parts;
   const { provider, model } = candidate;
   return {
     id: context.files.conversation.newId(),
@@ -41,6 +42,7 @@ export function answerEntry(context: Pick<BlockContext, 'files' | 'at'>, parts: 
     latencyMs: bill?.latencyMs ?? null,
     ttftMs: bill?.ttftMs ?? null,
     ...(stopReason !== undefined && { stopReason }),
+    ...(run !== undefined && { run: run.run, ...(run.steps.length > 0 && { steps: run.steps }) }),
     startedAt: message.startedAt ?? null,
     finishedAt: context.at(),
   };
@@ -70,7 +72,7 @@ export function reportAnswer({ feed, log, world, name }: BlockContext, answer: C
 }
 
 /** Reports that a message has ended without an answer. */
-export function reportUnanswered(context: BlockContext, id: string, status: 'failed' | 'cancelled', fault: Pick<BlockhouseError, 'code' | 'message'>): void {
+export function reportUnanswered(context: BlockContext, id: string, status: 'failed' | 'cancelled', fault: Pick<Fault, 'code' | 'message'>): void {
   const { log, world, name } = context;
   reportAttemptOver(context, id, fault, false);
   log.write(status === 'failed' ? 'ERROR' : 'INFO', `message.${status}`, { id, code: fault.code, error: fault.message });
@@ -78,6 +80,6 @@ export function reportUnanswered(context: BlockContext, id: string, status: 'fai
 }
 
 /** Tells readers to discard the text of an attempt. With `willRetry` another one follows, now or later. */
-export function reportAttemptOver({ feed }: BlockContext, id: string, { code, message }: Pick<BlockhouseError, 'code' | 'message'>, willRetry: boolean): void {
+export function reportAttemptOver({ feed }: BlockContext, id: string, { code, message }: Pick<Fault, 'code' | 'message'>, willRetry: boolean): void {
   feed.emit({ id, event: 'error', code, error: message, willRetry });
 }

@@ -40,10 +40,19 @@ export interface CallFailure extends Fault {
   readonly retryMs: number | null;
 }
 
+/** A run with tools waits for people to decide. */
+export interface Waiting {
+  readonly kind: 'waiting';
+  /** Ids of what is to be decided. */
+  readonly waitingFor: readonly string[];
+  readonly outcome: ReplyOutcome;
+}
+
 /** How the call of a model ended. */
 export type Called =
   | { readonly kind: 'answered'; readonly answer: ModelAnswer }
   | { readonly kind: 'refused'; readonly pause: Pause }
+  | Waiting
   | { readonly kind: 'failed'; readonly failure: CallFailure; readonly bill: Bill | null; readonly content: readonly ContentPart[] };
 
 /** What becomes of the message. */
@@ -51,6 +60,7 @@ export type Ending =
   | { readonly kind: 'answer'; readonly answer: ModelAnswer }
   | { readonly kind: 'interrupted'; readonly content: readonly ContentPart[]; readonly bill: Bill | null; readonly isCancelled: boolean }
   | { readonly kind: 'cancelled' }
+  | Waiting
   | { readonly kind: 'failed'; readonly fault: Fault }
   | { readonly kind: 'retry'; readonly failure: CallFailure; readonly delayMs: number; readonly countsAsAttempt: boolean }
   /** Back to the queue, for a cause that is not the message's. */
@@ -120,6 +130,7 @@ function askedOf(context: ReplyContext): Asked {
 /** What becomes of the message after the last call of the attempt. */
 function endingAfter(context: ReplyContext, called: Called): Ending {
   if (called.kind === 'answered') return { kind: 'answer', answer: called.answer };
+  if (called.kind === 'waiting') return called;
   const { first, mayHaveRun } = context;
   if (called.kind === 'refused') return { kind: 'requeue', fault: NOT_CALLED, countsAsAttempt: mayHaveRun, outcome: called.pause }; // no-call-no-attempt
   const failure = first ?? called.failure; // fallbacks-last

@@ -6,6 +6,7 @@
 import { createActor } from 'xstate';
 import type { ActorSystem } from '../../base/abortable.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
+import { textParts } from '../../gateway/parts.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
 import { judgeFailure } from '../actor/backoff.ts';
@@ -14,7 +15,7 @@ import type { ReplyOutcome } from '../actor/types.ts';
 import { type Candidate, candidatesOf, usableCandidates } from '../status/candidates.ts';
 import { faultReason } from '../status/reasons.ts';
 import { AnswerText } from './answer-text.ts';
-import { type Attempt, countsAsAttempt, ELSEWHERE, type Fault, isLastAttempt, mayAskFallback, retryDelayMs } from './attempt.ts';
+import { type Attempt, CANCELLED, countsAsAttempt, ELSEWHERE, type Fault, isLastAttempt, mayAskFallback, retryDelayMs } from './attempt.ts';
 import type { BlockContext } from './block-context.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
@@ -22,7 +23,9 @@ import { ModelCallFailure } from './call-model.ts';
 import { fittedConfig } from './fitted-config.ts';
 import { answerEntry } from './outcome.ts';
 import { type Asked, type Called, type CallFailure, createReplyMachine, type Ending, type Plan, type ReplySteps, taskOf } from './reply-machine.ts';
-import { Settlement } from './save.ts';
+import { hasTools, noTools } from './has-tools.ts';
+import type { Run } from './run/run.ts';
+import { type Effects, Settlement } from './save.ts';
 import { buildWindow } from './window.ts';
 
 /** Makes one attempt at a message. Rejects only with a fault of the disk, or a defect. */
@@ -65,6 +68,8 @@ class Reply implements ReplySteps {
   readonly #messageId: string;
   readonly #context: BlockContext;
   readonly #onFirstText: () => void;
+  /** Undefined for a block without tools. */
+  #run: Run | undefined;
 
   constructor(context: BlockContext, messageId: string, onFirstText: () => void) {
     this.#context = context;
@@ -79,9 +84,28 @@ class Reply implements ReplySteps {
     const message = history.find(({ id }) => id === this.#messageId);
     if (message === undefined) return null;
     const config = await fittedConfig(this.#context, { asks: message.asks, signal });
+    await this.#prepareRun(config);
     const memory = await files.memory.read();
     const window = buildWindow({ config, memory, history, messageId: this.#messageId });
     return { config, window, candidates: this.#candidatesIn(config) };
+  }
+
+  /** The code of runs is loaded with the first one. Throws INVALID_REQUEST where nothing can run tools. */
+  async #prepareRun(config: BlockConfig): Promise<void> {
+    if (!hasTools(config)) return;
+    const { tools } = this.#context.world;
+    if (tools === undefined) throw noTools(this.#context.world);
+    const { runFor } = await import('./run/parts.ts');
+    this.#run = runFor({
+      context: this.#context,
+      messageId: this.#messageId,
+      claim: this.#settlement.claim,
+      config,
+      tools,
+      judge: (error, attempt) => this.#failed(error, attempt),
+      openStream: (candidate, attempt, text) => this.#settlement.open(candidate, attempt, text),
+      onFirstText: this.#onFirstText,
+    });
   }
 
   /** Models that can't be called are passed over, unless that is true of all: then the fault of the first is the outcome. */
@@ -104,6 +128,7 @@ class Reply implements ReplySteps {
 
   async callModel({ attempt, candidate }: Asked, signal: AbortSignal): Promise<Called> {
     if (candidate === undefined) return this.#failed(new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'No model is set.'), attempt);
+    if (this.#run !== undefined) return this.#run.call({ attempt, candidate }, signal);
     const text = new AnswerText();
     try {
       return { kind: 'answered', answer: await this.#call(candidate, attempt, text, signal) };
@@ -135,7 +160,7 @@ class Reply implements ReplySteps {
       key: message.chain?.find(({ key }) => key !== undefined)?.key,
       signal,
       text,
-      reserve: (id) => reserveCall(this.#context, id, candidate, window.tokens, signal),
+      reserve: (id) => reserveCall(this.#context, { id, candidate, inputTokens: window.tokens }, signal),
       onText: (fragment) => {
         if (text.length === fragment.length) this.#onFirstText();
         feed.emit({ id: this.#messageId, event: 'content', text: fragment });
@@ -175,11 +200,14 @@ class Reply implements ReplySteps {
         return { kind: 'over', failed: false, cancelled: isCancelled };
       }
       case 'cancelled':
-        await settlement.cancel();
+        await settlement.cancel(await this.#effects('cancelled', CANCELLED, message, candidate));
         return { kind: 'over', failed: false, cancelled: true };
       case 'failed':
-        await settlement.fail(ending.fault);
+        await settlement.fail(ending.fault, await this.#effects('failed', ending.fault, message, candidate));
         return { kind: 'over', failed: true };
+      case 'waiting':
+        await settlement.wait(ending.waitingFor);
+        return ending.outcome;
       case 'retry':
         return this.#retry(ending);
       case 'requeue':
@@ -188,10 +216,27 @@ class Reply implements ReplySteps {
     }
   }
 
+  /** The end of a run without an answer; undefined without tools. */
+  async #effects(
+    status: 'failed' | 'cancelled',
+    { code, message: why }: Fault,
+    message: ChatEntry,
+    candidate: Candidate | undefined,
+  ): Promise<Effects | undefined> {
+    const what = status === 'cancelled' ? 'The message was cancelled.' : `The message has failed: ${why}`;
+    const closed = await this.#run?.close({ status, code, what, at: this.#context.at() });
+    if (closed === undefined) return undefined;
+    const { run, text } = closed;
+    if (text === undefined || candidate === undefined) return { run, entry: undefined };
+    return { run, entry: answerEntry(this.#context, { message, candidate, content: textParts(text), status: 'interrupted', bill: null, run: closed }) };
+  }
+
   /** written-together. */
-  async #answered({ answer: { message: said, stopReason, bill, isCut } }: Ending & { readonly kind: 'answer' }, message: ChatEntry, candidate: Candidate) {
-    await recordCall(this.#context, bill, 'chat', this.#messageId);
-    const answer = answerEntry(this.#context, { message, candidate, content: said.content, status: 'done', bill, stopReason });
+  async #answered(ending: Ending & { readonly kind: 'answer' }, message: ChatEntry, asked: Candidate) {
+    const { message: said, stopReason, bill, isCut, run } = ending.answer;
+    if (run === undefined) await recordCall(this.#context, bill, 'chat', this.#messageId);
+    const candidate = run === undefined ? asked : { ...asked, provider: bill.provider, model: bill.model };
+    const answer = answerEntry(this.#context, { message, candidate, content: said.content, status: 'done', bill, stopReason, run });
     if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.#messageId, model: candidate.model, characters: answer.content.length });
     await this.#settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at });
     return { kind: 'answered', compact: await updateWindow(this.#context) } as const;
@@ -215,10 +260,11 @@ class Reply implements ReplySteps {
       throw error;
     }
     const isDefect = fault.code === 'INTERNAL_ERROR';
-    const isLast = !isDefect && settlement.isOpen && attempt !== null && isLastAttempt(attempt);
+    const hasGotOn = this.#run?.hasGotOn === true;
+    const isLast = !isDefect && settlement.isOpen && attempt !== null && isLastAttempt(attempt) && !hasGotOn;
     if (settlement.isOpen && !isLast) settlement.attemptOver(fault, true);
     if (isDefect) throw error;
-    const settled = isLast ? settlement.fail(fault) : settlement.putBack({ countsAsAttempt: attempt !== null }); // unkept-counts
+    const settled = isLast ? settlement.fail(fault) : settlement.putBack({ countsAsAttempt: attempt !== null && !hasGotOn }); // unkept-counts
     await settled.catch((unwritten: unknown) => {
       if (settlement.isOpen) settlement.attemptOver(fault, true);
       this.#context.log.write('ERROR', 'reply.not-requeued', { id: this.#messageId, error: toBlockhouseError(unwritten).message });

@@ -6,7 +6,7 @@
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
 import type { BackInQueue, Claim, Conversation } from '../../store/port.ts';
 import type { Candidate } from '../status/candidates.ts';
-import { CANCELLED, type Fault, GONE } from './attempt.ts';
+import { CANCELLED, type Fault, GONE, WAITING } from './attempt.ts';
 import type { Bill } from './billing.ts';
 import type { BlockContext } from './block-context.ts';
 import { entryError, reportAnswer, reportAttemptOver, reportUnanswered } from './outcome.ts';
@@ -21,6 +21,14 @@ export interface Requeueing {
   readonly fault: Fault;
 }
 
+/** What is kept of a run with tools that has no answer. */
+export interface Effects {
+  /** Which run of the message it was. */
+  readonly run: number;
+  /** Names the calls that had or may have had effects; undefined if none had. */
+  readonly entry: ChatEntry | undefined;
+}
+
 /** Settles one message that is being answered. */
 export class Settlement {
   readonly #context: BlockContext;
@@ -33,6 +41,11 @@ export class Settlement {
     this.#context = context;
     this.#id = messageId;
     this.#claim = context.claim;
+  }
+
+  /** one-claim. */
+  get claim(): Claim {
+    return this.#claim;
   }
 
   /** Counts the attempt; undefined if the message no longer waits. */
@@ -59,14 +72,20 @@ export class Settlement {
     reportAnswer(this.#context, settled.answer ?? answer, bill, outcome.status === 'cancelled');
   }
 
-  /** The message will not be answered. */
-  fail(fault: Fault): Promise<void> {
-    return this.#finish('failed', fault, entryError(fault));
+  /** The message will not be answered. `effects` names what its calls of tools have done. */
+  fail(fault: Fault, effects?: Effects): Promise<void> {
+    return this.#finish('failed', fault, entryError(fault), effects);
   }
 
   /** A person has cancelled the message before any text came. */
-  cancel(): Promise<void> {
-    return this.#finish('cancelled', CANCELLED, null);
+  cancel(effects?: Effects): Promise<void> {
+    return this.#finish('cancelled', CANCELLED, null, effects);
+  }
+
+  /** The message keeps its place until people have decided. Readers discard the text so far. */
+  async wait(waitingFor: readonly string[]): Promise<void> {
+    await this.putBack({ countsAsAttempt: false, waitingFor, error: null });
+    this.attemptOver(WAITING, true);
   }
 
   /** The message goes back into the queue. */
@@ -86,9 +105,9 @@ export class Settlement {
     reportAttemptOver(this.#context, this.#id, fault, willRetry);
   }
 
-  async #finish(status: 'failed' | 'cancelled', fault: Fault, error: EntryError | null): Promise<void> {
-    const outcome = { status, error, finishedAt: this.#context.at() } as const;
-    const settled = await this.#conversation.settle(this.#claim, this.#id, outcome, undefined);
+  async #finish(status: 'failed' | 'cancelled', fault: Fault, error: EntryError | null, effects?: Effects): Promise<void> {
+    const outcome = { status, error, finishedAt: this.#context.at(), ...(effects !== undefined && { run: effects.run }) } as const;
+    const settled = await this.#conversation.settle(this.#claim, this.#id, outcome, effects?.entry);
     if (settled === undefined) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
     reportUnanswered(this.#context, this.#id, status, fault);

@@ -148,7 +148,7 @@ function listOf(items: readonly string[]): string {
 }
 
 /** How many tokens a prompt may have. The rest is for the answer, which gets half the window at most. */
-function promptRoom({ memory, adapter }: BlockConfig): number {
+export function promptRoom({ memory, adapter }: BlockConfig): number {
   return memory.maxContextTokens - Math.min(adapter?.maxTokens ?? DEFAULT_MAX_TOKENS, Math.floor(memory.maxContextTokens / 2));
 }
 

@@ -59,19 +59,23 @@ const WHY: Teller<string> = {
   idle: () => 'Its monitor is running and no messages are waiting.',
   working: ({ pulse: { currentTask } }) => {
     if (currentTask === null) return 'A message is being answered.';
-    const { attempt, phase, outputChars } = currentTask;
+    const { attempt, phase, outputChars, step, steps, tool } = currentTask;
+    if (phase === 'calling-tool') return `It calls ${tool ?? 'a tool'}, step ${step ?? 1} of ${steps ?? 1}.`;
     const done = phase === 'streaming' ? `${outputChars} characters have arrived` : (PHASES[phase] ?? phase);
     return `A message is being answered${attempt > 1 ? `, attempt ${attempt}` : ''}: ${done}.`;
   },
   compacting: () => 'Older messages are being summarised, because its memory window is full or somebody asked for it.',
   backoff: ({ pulse: { reason, error } }) => `The last attempt failed: ${sentence(reason?.message ?? error ?? 'the cause is unknown')}`,
   paused: ({ pulse: { reason } }) => sentence(reason?.message ?? 'Its monitor is paused'),
+  'waiting-approval': ({ pulse: { reason } }) => sentence(reason?.message ?? 'A message waits for a decision'),
   stopping: () => 'Its monitor is stopping and finishes the current reply.',
   failed: ({ pulse: { reason, error } }) => sentence(reason?.message ?? error ?? 'Its monitor gave up; the log shows why'),
 };
 
 const PHASES: Readonly<Record<string, string>> = {
   'waiting-model': 'the model has not started to answer',
+  checking: 'the calls that the model asks for are checked',
+  concluding: 'the model concludes without tools',
   saving: 'the answer is being saved',
   compacting: 'older messages are being summarised',
 };
@@ -95,6 +99,10 @@ const NEXT: Teller<string> = {
   paused: (input) => {
     const until = input.pulse.nextWakeUp === null ? 'Nothing until the cause is removed' : `It will check again ${moment(input)}`;
     return `${until}; ${waiting(input.pulse)}, and no model is called.`;
+  },
+  'waiting-approval': (input) => {
+    const until = input.pulse.nextWakeUp === null ? '' : ` Nobody can decide after that: it ends ${moment(input)}.`;
+    return `The message goes on when somebody has decided.${until}`;
   },
   stopping: () => 'It will stop within seconds; a reply that is not finished by then is kept as interrupted.',
   failed: ({ pulse }) => {

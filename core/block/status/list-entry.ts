@@ -19,6 +19,7 @@ const STATUS_OF: Readonly<Record<BlockState, BlockStatus>> = {
   compacting: 'BUSY',
   backoff: 'BUSY',
   paused: 'SLEEPING',
+  'waiting-approval': 'SLEEPING',
   stopping: 'BUSY',
   failed: 'ERROR',
 };

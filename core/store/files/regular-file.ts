@@ -1,5 +1,6 @@
-// Reads only regular files below a limit, never through a link, and never by waiting (FIFO, device).
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+// Reads only regular files below a limit, never through a link, and never by waiting (FIFO, device). The folders inside a block are no links either: one in place of
+// a folder would lead reads, writes and deletions out of the workspace.
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { undefinedFor } from '../../base/undefined-for.ts';
@@ -133,4 +134,20 @@ export function readFault(error: Error): string {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === 'ELOOP') return 'it is a link';
   return code !== undefined && syscall !== undefined ? `it can't be read (${code})` : error.message;
+}
+
+/** True when there is a folder at `path`, false when there is nothing. Throws BLOCK_DAMAGED for a link and for anything else, or the system's own error. */
+export function hasOwnFolder(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return false;
+  if (stats.isDirectory()) return true;
+  throw new BlockhouseError(
+    'BLOCK_DAMAGED',
+    `${basename(path)} ${foreignKind(stats)}, so nothing in it is read, written or deleted. Replace it with a folder.`,
+  );
+}
+
+/** What stands where a folder should be, as the end of a sentence. */
+export function foreignKind(stats: Stats): string {
+  return stats.isSymbolicLink() ? 'is a link' : 'is not a folder';
 }

@@ -22,3 +22,6 @@ export const BLOCK_FILE_LIMITS = {
 
 /** The folders of a block. They hold files only, and none of them may be a link. */
 export const BLOCK_FOLDERS: readonly string[] = ['chat-archive', 'logs'];
+
+/** The same, with what only a block with tools has: the journals of its runs. */
+export const ALL_BLOCK_FOLDERS: readonly string[] = [...BLOCK_FOLDERS, 'runs'];

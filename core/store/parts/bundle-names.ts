@@ -1,6 +1,6 @@
 // The files of an exported block: one list for export and import. Pure: no I/O.
 import { isTemporaryName } from './temporary-name.ts';
-import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS, type FileLimits } from './block-layout.ts';
+import { BLOCK_FILE_LIMITS, ALL_BLOCK_FOLDERS, type FileLimits } from './block-layout.ts';
 
 /** Bytes of all files together, before compression. */
 export const MAX_BUNDLE_BYTES = 256 * 1024 * 1024;
@@ -15,7 +15,7 @@ const MAX_NAME_BYTES = 255;
 export function bundledFileLimit(path: string): number | undefined {
   const [first = '', name, ...more] = path.split('/');
   if (name === undefined) return Object.hasOwn(BLOCK_FILE_LIMITS, first) ? (BLOCK_FILE_LIMITS as Record<string, FileLimits>)[first]?.bytes : undefined;
-  return more.length === 0 && BLOCK_FOLDERS.includes(first) && isFit(name) ? MAX_BUNDLE_BYTES : undefined;
+  return more.length === 0 && ALL_BLOCK_FOLDERS.includes(first) && isFit(name) ? MAX_BUNDLE_BYTES : undefined;
 }
 
 function isFit(name: string): boolean {

@@ -32,6 +32,7 @@ import { sqlStateOf } from './faults.ts';
 import { entryOf, type MessageRow, storedAs, valuesOf } from './message-row.ts';
 import type { Database, Statement } from './pool.ts';
 import * as sql from './sql/conversation.ts';
+import { WithoutRuns } from './without-runs.ts';
 
 /** What a conversation works with. */
 export interface PostgresConversationOptions {
@@ -79,7 +80,7 @@ interface Versions {
 }
 
 /** One block's conversation. */
-export class PostgresConversation implements Conversation {
+export class PostgresConversation extends WithoutRuns implements Conversation {
   readonly #database: Database;
   readonly #block: number;
   readonly #at: () => string;
@@ -95,6 +96,7 @@ export class PostgresConversation implements Conversation {
   #turn: { readonly next: ChatEntry | undefined; readonly at: number; readonly fence?: number } | undefined;
 
   constructor({ database, block, at, clock = () => performance.now(), past = () => 0 }: PostgresConversationOptions) {
+    super();
     this.#database = database;
     this.#block = block;
     this.#at = at;

@@ -38,7 +38,7 @@ function bare(entry: ChatEntry): string {
 
 /** True while a message waits or is answered. */
 export function isUnfinished({ role, status }: ChatEntry): boolean {
-  return role === 'user' && (status === 'queued' || status === 'processing');
+  return role === 'user' && (status === 'queued' || status === 'processing' || status === 'waiting-approval');
 }
 
 /** The versions of a message that was asked again. */

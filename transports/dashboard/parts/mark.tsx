@@ -5,7 +5,8 @@ const KNOWN = new Set(['idle', 'working', 'starting', 'stopping', 'compacting', 
 
 /** A mark with a name for those who can't see it; without one beside words that say the same. */
 export function Mark({ state, named = true }: { readonly state: string; readonly named?: boolean }) {
-  const shape = `mark ${KNOWN.has(state) ? state : 'unknown'}`;
+  const known = KNOWN.has(state) ? state : 'unknown';
+  const shape = `mark ${state === 'waiting-approval' ? 'paused' : known}`;
   return named ? <span class={shape} role="img" aria-label={stateName(state)} title={stateName(state)} /> : <span class={shape} aria-hidden="true" />;
 }
 

@@ -12,6 +12,7 @@ const STATES: Readonly<Record<BlockState, string>> = {
   compacting: 'Summarising',
   backoff: 'Waits to try again',
   paused: 'Paused',
+  'waiting-approval': 'Waits for a decision',
   stopping: 'Stopping',
   failed: 'Failed',
 };

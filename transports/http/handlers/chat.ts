@@ -57,6 +57,13 @@ export const find = async (context: RouteContext): Promise<Reply<MessageFound>> 
 /** `{versions}`, each `{entry, answer}`, the oldest first. Fails with MESSAGE_NOT_FOUND. */
 export const versions = async (context: RouteContext) => ok(await context.core.blocks.versions(param(context, 'name'), param(context, 'id')));
 
+/** `{messageId, records}`: the journal of a message's run with tools. Fails with RUN_NOT_FOUND. */
+export const run = async (context: RouteContext) => ok(await context.core.blocks.run(param(context, 'name'), param(context, 'id')));
+
+/** `{isError, parts}`: a whole result that was too long for the model. Fails with RUN_NOT_FOUND. */
+export const runResult = async (context: RouteContext) =>
+  ok(await context.core.blocks.runResult(param(context, 'name'), param(context, 'id'), param(context, 'ref')));
+
 /** `{success, message, entry}`; ends the reply if one is being written. Fails with WRONG_STATE for a message that is done. */
 export const cancel = async (context: RouteContext) => changed(await context.core.blocks.cancel(param(context, 'name'), param(context, 'id')));
 

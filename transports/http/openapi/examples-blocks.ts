@@ -195,6 +195,18 @@ export const BLOCK_EXAMPLES = {
       ],
     },
   },
+  RunWithACall: {
+    of: 'RunJournal',
+    summary: 'A run with one call',
+    value: {
+      messageId: MESSAGE.id,
+      records: [
+        { t: 'call', call: '1.1', at: MESSAGE.timestamp, try: 1, pin: '3f9c' },
+        { t: 'result', call: '1.1', at: MESSAGE.timestamp, ms: 12, isError: false, text: 'Paid 5 to bob.' },
+      ],
+    },
+  },
+  LongResult: { of: 'RunResult', summary: 'A text', value: { isError: false, parts: [{ type: 'text', text: 'Paid 5 to bob. …' }] } },
   Found: {
     of: 'SearchResult',
     summary: 'One text',

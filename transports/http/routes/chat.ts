@@ -98,6 +98,27 @@ export const CHAT_ROUTES = {
     errors: ['MESSAGE_NOT_FOUND', ...READ],
     handler: chat.versions,
   },
+  'GET /api/blocks/:name/runs/:id': {
+    id: 'getRun',
+    tag: 'Chat',
+    summary: 'Read the journal of a run',
+    description: "All records of a message's run with tools, in the order in which they were written. Nothing but them says what a call is known to have done.",
+    params: message,
+    answers: { 200: json('RunJournal', 'The records. Kinds that you do not know say nothing to you.') },
+    errors: ['RUN_NOT_FOUND', ...READ],
+    handler: chat.run,
+  },
+  'GET /api/blocks/:name/runs/:id/results/:ref': {
+    id: 'getRunResult',
+    tag: 'Chat',
+    summary: 'Read a whole result',
+    description:
+      'The result of a call that was too long for the model, as its tool gave it. `ref` is that of its record. At most 64 MiB of a block are kept, the newest.',
+    params: { ...message, ref: 'The place of the call in its run, such as 3.1' },
+    answers: { 200: json('RunResult', 'The result.') },
+    errors: ['RUN_NOT_FOUND', ...READ],
+    handler: chat.runResult,
+  },
   'POST /api/blocks/:name/chat/:id/cancel': {
     id: 'cancelMessage',
     tag: 'Chat',

@@ -11,7 +11,7 @@ import type { FolderWatches } from '../watch.ts';
 import { type BlockFileSet, FILE_NAMES, openFiles, openSchedules, readContents } from './files.ts';
 
 /** Names that have a watch of their own, or that are temporary. */
-const OWN_FILE = /^$|^(config|memory|costs|pulse|chat|schedule)\.json$|\.tmp$|^logs$|^chat-archive$/;
+const OWN_FILE = /^$|^(config|memory|costs|pulse|chat|schedule)\.json$|\.tmp$|^logs$|^chat-archive$|^runs$/;
 
 /** What an open block works with. */
 export interface FileBlockOptions {

@@ -11,6 +11,7 @@ import type { BlockContents, Conversation, Entries, ScheduleStates } from '../..
 import type { BlockListener, DamageListener } from '../../store.ts';
 import { ChatArchive } from '../chat/chat-archive.ts';
 import { FileConversation } from '../chat/conversation.ts';
+import { RunJournals } from '../chat/run-journals.ts';
 import { JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from '../../parts/block-layout.ts';
@@ -64,7 +65,7 @@ export function openFiles(
     costs: file('costs', DOCUMENTS.costs, { derived: true }),
     pulse: file('pulse', DOCUMENTS.pulse, { derived: true }),
     chat,
-    conversation: new FileConversation({ chat, archive, at: now }),
+    conversation: new FileConversation({ chat, archive, runs: new RunJournals(join(folder, 'runs')), at: now }),
   };
 }
 

@@ -2,10 +2,10 @@
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { undefinedFor } from '../../../base/undefined-for.ts';
-import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../../parts/block-layout.ts';
+import { BLOCK_FILE_LIMITS, ALL_BLOCK_FOLDERS } from '../../parts/block-layout.ts';
 import { bundledFileLimit, MAX_BUNDLE_BYTES } from '../../parts/bundle-names.ts';
 import { assertBundleSize, type BundleFile, packed, tooLarge } from '../../parts/bundle-pack.ts';
-import { hasOwnFolder } from '../own-folder.ts';
+import { hasOwnFolder } from '../regular-file.ts';
 import { READ_SAFELY } from '../regular-file.ts';
 
 /** Files whose texts were already checked, by name: these texts are packed, and the disk is not read again. */
@@ -61,7 +61,7 @@ async function readWhole(file: FileHandle, check: (size: number) => void): Promi
 /** The paths of files that may be packed. They need not exist. */
 async function pathsIn(folder: string): Promise<string[]> {
   const paths = Object.keys(BLOCK_FILE_LIMITS);
-  for (const inner of BLOCK_FOLDERS) {
+  for (const inner of ALL_BLOCK_FOLDERS) {
     if (!hasOwnFolder(join(folder, inner))) continue;
     const entries = await readdir(join(folder, inner), { withFileTypes: true });
     const names = entries.filter((entry) => entry.isFile()).map(({ name }) => `${inner}/${name}`);

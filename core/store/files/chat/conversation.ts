@@ -1,13 +1,15 @@
 // The conversation of one block in its files: chat.json has the active entries, and chat-archive/ the older ones. Claims say nothing here, because this
 // process has the workspace alone.
 import { appendMessage, begin, cancel, entryIn, nextIn, queueAgain, recover, requeue, requeueAll, settle } from '../../../block/conversation/chat-changes.ts';
-import { completeEntries } from '../../../block/conversation/chat-file.ts';
+import { completeEntries, isWaiting } from '../../../block/conversation/chat-file.ts';
 import { countQueue } from '../../../block/conversation/counts.ts';
 import { EntryIds } from '../../../block/conversation/entry-ids.ts';
 import type { MessageFound } from '../../../schemas/chat-api.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
+import type { RunRecord } from '../../../types.ts';
 import type {
   Added,
+  AppendOptions,
   BackInQueue,
   Cancelled,
   Change,
@@ -24,11 +26,13 @@ import type {
 import type { JsonFile } from '../json-file.ts';
 import type { ChatArchive } from './chat-archive.ts';
 import { findEntry, pageOf } from './chat-history.ts';
+import type { RunJournals } from './run-journals.ts';
 
 /** What a conversation works with. */
 export interface FileConversationOptions {
   readonly chat: JsonFile<Entries>;
   readonly archive: ChatArchive;
+  readonly runs: RunJournals;
   /** The present time, ISO 8601. */
   at(): string;
 }
@@ -37,12 +41,14 @@ export interface FileConversationOptions {
 export class FileConversation implements Conversation {
   readonly #chat: JsonFile<Entries>;
   readonly #archive: ChatArchive;
+  readonly #runs: RunJournals;
   readonly #at: () => string;
   readonly #ids: EntryIds;
 
-  constructor({ chat, archive, at }: FileConversationOptions) {
+  constructor({ chat, archive, runs, at }: FileConversationOptions) {
     this.#chat = chat;
     this.#archive = archive;
+    this.#runs = runs;
     this.#at = at;
     this.#ids = new EntryIds(() => Date.parse(at()));
   }
@@ -116,6 +122,27 @@ export class FileConversation implements Conversation {
 
   retry(id: string, cap: number): Promise<ChatEntry> {
     return this.#chat.update((entries) => queueAgain(entries, entryIn(entries, id), { at: this.#at(), cap }));
+  }
+
+  appendSteps(_claim: Claim | undefined, messageId: string, from: number, records: readonly RunRecord[], options?: AppendOptions): Promise<void> {
+    return this.#runs.append(messageId, from, records, options);
+  }
+
+  steps(messageId: string): Promise<readonly RunRecord[]> {
+    return this.#runs.read(messageId);
+  }
+
+  result(messageId: string, ref: string): Promise<Uint8Array | undefined> {
+    return this.#runs.result(messageId, ref);
+  }
+
+  keepResult(_claim: Claim, messageId: string, ref: string, bytes: Uint8Array): Promise<void> {
+    return this.#runs.keepResult(messageId, ref, bytes);
+  }
+
+  async clearSteps(): Promise<number> {
+    const waiting = (await this.#chat.read()).filter(isWaiting);
+    return this.#runs.clear(waiting.map(({ id }) => id));
   }
 }
 

@@ -20,7 +20,7 @@ import { isTemporaryName } from '../../parts/temporary-name.ts';
 import type { BlockContents, Entries } from '../../port.ts';
 import { ARCHIVE_INFO } from '../block/archive-info.ts';
 import { ChatArchive } from '../chat/chat-archive.ts';
-import { hasOwnFolder } from '../own-folder.ts';
+import { hasOwnFolder } from '../regular-file.ts';
 import { isPassingFault, readFault, readRegular, READ_SAFELY } from '../regular-file.ts';
 
 type Name = keyof typeof BLOCK_FILE_LIMITS;

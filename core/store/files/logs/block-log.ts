@@ -15,7 +15,7 @@ import { undefinedFor } from '../../../base/undefined-for.ts';
 import type { LogFile, LogPart } from '../../../schemas/block-api.ts';
 import type { LogRange } from '../../port.ts';
 import type { LogFields, LogLevel, LogStore } from '../../store.ts';
-import { hasOwnFolder } from '../own-folder.ts';
+import { hasOwnFolder } from '../regular-file.ts';
 import { SAFELY } from '../regular-file.ts';
 import { firstNames, isLogName, logLine, logName, newestFirst } from '../../parts/log-lines.ts';
 import { readLogPart } from './log-part.ts';

@@ -7,7 +7,7 @@ import { BlockhouseError } from '../../../errors.ts';
 import type { LogPart } from '../../../schemas/block-api.ts';
 import { assertPartSize, noLogFile, startOfLine, USUAL_PART_BYTES } from '../../parts/log-text.ts';
 import type { LogRange } from '../../port.ts';
-import { hasOwnFolder } from '../own-folder.ts';
+import { hasOwnFolder } from '../regular-file.ts';
 import { READ_SAFELY } from '../regular-file.ts';
 
 const undefinedIfGone = undefinedFor('ENOENT', 'ELOOP', 'ENXIO', 'EISDIR');

@@ -5,7 +5,7 @@ import { lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { undefinedFor } from '../../../base/undefined-for.ts';
 import type { LogFile } from '../../../schemas/block-api.ts';
-import { hasOwnFolder } from '../own-folder.ts';
+import { hasOwnFolder } from '../regular-file.ts';
 import { READ_SAFELY } from '../regular-file.ts';
 import { compareLogNames, firstNames, isLogName, newestFirst } from '../../parts/log-lines.ts';
 import { textOfEnd } from '../../parts/log-text.ts';

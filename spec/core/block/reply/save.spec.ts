@@ -6,6 +6,7 @@ import type { BlockContext } from '../../../../core/block/reply/block-context.ts
 import { Settlement } from '../../../../core/block/reply/save.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
 import { ChatArchive } from '../../../../core/store/files/chat/chat-archive.ts';
+import { RunJournals } from '../../../../core/store/files/chat/run-journals.ts';
 import { FileConversation } from '../../../../core/store/files/chat/conversation.ts';
 import type { JsonFile } from '../../../../core/store/files/json-file.ts';
 import type { Entries } from '../../../../core/store/port.ts';
@@ -30,7 +31,7 @@ function settling(message = MESSAGE) {
     at: () => AT,
     feed: { start: () => steps.push({ event: 'start' }), emit: (step: { event: string }) => steps.push(step) },
     log: { write: () => undefined },
-    files: { conversation: new FileConversation({ chat, archive: new ChatArchive(''), at: () => AT }) },
+    files: { conversation: new FileConversation({ chat, archive: new ChatArchive(''), runs: new RunJournals(''), at: () => AT }) },
     world: { bus: { emit: (...fact: unknown[]) => facts.push(fact) } },
   } as unknown as BlockContext;
   const settlement = new Settlement(context, 'm1');

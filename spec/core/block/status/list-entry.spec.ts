@@ -17,7 +17,7 @@ const check: Validator<BlockEntry> = compile(BlockEntry);
 const entryOf = (contents: BlockContents, now: number): BlockEntry => entryOfFacts(factsOf(contents), now);
 const BUCKET = { calls: 1, input: 1, output: 1, cacheRead: 0, cacheWrite: 0, costUsd: 0.5, unpricedCalls: 0 };
 
-t.test('each of the ten states has one of the four statuses', (t) => {
+t.test('each of the eleven states has one of the four statuses', (t) => {
   t.same(
     STATES.map((state) => [state, statusOf(state)]),
     [
@@ -29,6 +29,7 @@ t.test('each of the ten states has one of the four statuses', (t) => {
       ['compacting', 'BUSY'],
       ['backoff', 'BUSY'],
       ['paused', 'SLEEPING'],
+      ['waiting-approval', 'SLEEPING'],
       ['stopping', 'BUSY'],
       ['failed', 'ERROR'],
     ],

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { readFault, readLines, readRegular } from '../../../../core/store/files/regular-file.ts';
+import { hasOwnFolder, readFault, readLines, readRegular } from '../../../../core/store/files/regular-file.ts';
 
 const LIMIT = 10_000_000;
 
@@ -104,4 +104,16 @@ t.test('anything but a regular file has no lines', { skip: process.platform === 
   await t.rejects(linesOf(join(folder, 'folder')), { message: 'it is not a regular file' });
   await t.rejects(linesOf(join(folder, 'large')), { message: /it is larger than/ });
   await t.rejects(linesOf(join(folder, 'link')), { code: 'ELOOP' });
+});
+
+t.test('only a folder is accepted; a link or a file is an error, and a missing one is false', (t) => {
+  const folder = t.testdir({ logs: {}, file: '' });
+  symlinkSync(join(folder, 'logs'), join(folder, 'link'));
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling'));
+  t.equal(hasOwnFolder(join(folder, 'logs')), true);
+  t.equal(hasOwnFolder(join(folder, 'missing')), false);
+  for (const name of ['link', 'dangling'])
+    t.throws(() => hasOwnFolder(join(folder, name)), { code: 'BLOCK_DAMAGED', message: new RegExp(`^${name} is a link`) });
+  t.throws(() => hasOwnFolder(join(folder, 'file')), { code: 'BLOCK_DAMAGED', message: /^file is not a folder/ });
+  t.end();
 });

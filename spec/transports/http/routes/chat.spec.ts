@@ -22,7 +22,7 @@ t.test('what goes by an id can say that there is none of it, or that it makes no
   for (const [path, methods] of Object.entries(paths).filter(([path]) => path.includes('{id}')))
     for (const { responses, parameters } of Object.values(methods)) {
       t.match(responses['404']?.description, /`BLOCK_NOT_FOUND`|`MESSAGE_NOT_FOUND`/, path);
-      t.match(responses['404']?.description, '`MESSAGE_NOT_FOUND`', path);
+      t.match(responses['404']?.description, path.includes('/runs/') ? '`RUN_NOT_FOUND`' : '`MESSAGE_NOT_FOUND`', path);
       t.match(parameters[1], { name: 'id', in: 'path' }, path);
     }
   for (const [method, path] of [

@@ -6,7 +6,7 @@ import type { OpenBlock } from '../../../data/open-block.ts';
 import { Ago, Button, Copy } from '../../../parts/widgets.tsx';
 import { panelText } from '../../../text/block.ts';
 
-const STILL: ReadonlySet<string> = new Set(['failed', 'unconfigured', 'paused']);
+const STILL: ReadonlySet<string> = new Set(['failed', 'unconfigured', 'paused', 'waiting-approval']);
 
 /** True if the block needs a person, or stands still. */
 export function standsStill(why: Why): boolean {

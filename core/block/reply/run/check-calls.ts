@@ -1,0 +1,204 @@
+// Decides the calls of an answer before any of them is made (decide-all-then-act): refused, to be made, or to be decided by a person.
+//
+// no-silent-repeat: a call that was sent and has no outcome is sent again only if its tool is repeatable, and not more than MAX_TRIES times in all.
+// bound: what was approved is this tool with these arguments and this definition.
+import { homedir } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import type { RunRecord } from '../../../types.ts';
+import { digestOf } from '../../../tools/canonical.ts';
+import type { CallState, RunState } from '../../../tools/journal.ts';
+import { equalBefore, isRepeatOf } from '../../../tools/next.ts';
+import type { OfferedTool } from '../../../tools/offer.ts';
+import { judgeCall } from '../../../tools/policy.ts';
+import type { ToolSettings } from '../../../tools/settings.ts';
+import type { Approval } from '../../../types.ts';
+
+/** The first one, and two more. */
+export const MAX_TRIES = 3;
+/** As many times the model reads what is wrong with its arguments. */
+const MAX_EXPLAINED = 2;
+
+/** What calls are checked with. */
+export interface CheckOptions {
+  readonly block: string;
+  readonly messageId: string;
+  readonly state: RunState;
+  readonly settings: ToolSettings;
+  /** By `server/tool`. */
+  readonly tools: ReadonlyMap<string, OfferedTool>;
+  /** Why calls broke off that were made in this process, by their place. */
+  readonly causes: ReadonlyMap<string, string>;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  real(path: string): Promise<string | undefined>;
+}
+
+/** A call that may be made. */
+export interface ReadyCall {
+  readonly call: CallState;
+  readonly tool: OfferedTool;
+}
+
+/** What becomes of the calls: if anything is asked, none is ready. */
+export interface Checked {
+  readonly records: readonly RunRecord[];
+  readonly ready: readonly ReadyCall[];
+}
+
+type Verdict = RunRecord | { readonly ready: ReadyCall };
+
+/** Checks the calls of the last answer that have no outcome. */
+export async function checkCalls(options: CheckOptions): Promise<Checked> {
+  const records: RunRecord[] = [];
+  const ready: ReadyCall[] = [];
+  const room = new CallRoom(options.state);
+  for (const call of options.state.last?.calls ?? []) {
+    if (call.outcome !== undefined) continue;
+    const verdict = await new Check(options, call, room).verdict();
+    if ('ready' in verdict) ready.push(verdict.ready);
+    else records.push(verdict);
+  }
+  return { records, ready: records.some(({ t }) => t === 'ask') ? [] : ready };
+}
+
+/** How many calls a run may still make. */
+class CallRoom {
+  #left: number;
+
+  constructor(state: RunState) {
+    const made = state.calls.filter(({ run, tries }) => run === state.run?.run && tries > 0).length;
+    this.#left = (state.limits?.calls ?? 0) - made;
+  }
+
+  take(): boolean {
+    this.#left -= 1;
+    return this.#left >= 0;
+  }
+}
+
+class Check {
+  readonly #options: CheckOptions;
+  readonly #call: CallState;
+  readonly #room: CallRoom;
+
+  constructor(options: CheckOptions, call: CallState, room: CallRoom) {
+    this.#options = options;
+    this.#call = call;
+    this.#room = room;
+  }
+
+  async verdict(): Promise<Verdict> {
+    const { asked, approval, tries } = this.#call;
+    const { tools, state } = this.#options;
+    const tool = tools.get(asked.tool);
+    if (tries > 0) return this.#sent(tool);
+    if (tool === undefined) return this.#notThere();
+    const wrong = tool.check(asked.arguments);
+    if (wrong !== undefined) return this.#wrongArguments(wrong);
+    if (approval === undefined && equalBefore(state, this.#call) + 1 >= (state.limits?.sameCall ?? Number.POSITIVE_INFINITY))
+      return this.#refuse('same-call', 'You have called this with the same arguments before; the results are above. Do something else, or answer.');
+    const ruled = await this.#ruled(tool);
+    if (ruled !== undefined) return ruled;
+    if (!this.#room.take()) return this.#refuse('limit', 'The run has made all the calls that it may make. Answer with what you have.');
+    return { ready: { call: this.#call, tool } };
+  }
+
+  /** Undefined where the call may be made. */
+  async #ruled(tool: OfferedTool): Promise<RunRecord | undefined> {
+    const { settings, state, real } = this.#options;
+    const { asked, approval } = this.#call;
+    const isRepeat = isRepeatOf(state, this.#call, tool.marks.readOnly);
+    const call = { tool: tool.id, arguments: asked.arguments, pin: tool.definition.pin, marks: tool.marks, isRepeat, isTainted: this.#isTainted() };
+    const verdict = await judgeCall(settings, call, { home: homedir(), real });
+    if (verdict.kind === 'deny') return this.#refuse('denied', 'The rules of this block do not allow this call.');
+    if (approval?.decision !== undefined) return this.#decided(tool);
+    if (verdict.kind === 'allow') return undefined;
+    return this.#ask(tool, 'call', verdict.because);
+  }
+
+  /** bound. */
+  #decided({ id, definition }: OfferedTool): RunRecord | undefined {
+    const { approval, asked } = this.#call;
+    const { decision, note } = approval?.decision ?? { decision: 'cancel', note: undefined };
+    const said = note === undefined ? '' : ` ${note}`;
+    if (decision === 'deny') return this.#refuse('denied', `The user has denied this call.${said}`);
+    if (decision !== 'approve') return this.#refuse('expired', 'Nobody has answered whether this call may be made, so it was not made.');
+    if (approval?.approval.digest === digestOf(id, asked.arguments, definition.pin)) return undefined;
+    return this.#refuse('changed', 'The tool has changed since the user approved the call, so it was not made.');
+  }
+
+  /** What becomes of a call that may have run. */
+  #sent(tool: OfferedTool | undefined): Verdict {
+    const { settings, causes } = this.#options;
+    const { tries, approval, place } = this.#call;
+    const isSame = tool !== undefined && tool.definition.pin === this.#call.pin;
+    if (isSame && tool.isRepeatable && tries < MAX_TRIES) return { ready: { call: this.#call, tool } }; // no-silent-repeat
+    const why = causes.get(place) ?? 'the server ended while it ran';
+    // A decision about an earlier try says nothing of the last one.
+    const isOfLastTry = approval?.approval.kind === 'unknown' && approval.approval.createdAt >= (this.#call.begunAt ?? '');
+    const asked = isOfLastTry ? approval.decision : undefined;
+    if (asked?.decision === 'ran')
+      return {
+        t: 'result',
+        call: place,
+        at: asked.at,
+        ms: 0,
+        isError: false,
+        text: `The user says that this call ran.${asked.note === undefined ? '' : ` ${asked.note}`}`,
+        by: 'person',
+      };
+    if (asked?.decision === 'not-ran' && isSame) return { ready: { call: this.#call, tool } };
+    if (settings.onUnknown === 'ask' && asked === undefined && tool !== undefined) return this.#ask(tool, 'unknown', 'unknown');
+    return { t: 'unknown', call: place, why };
+  }
+
+  #notThere(): RunRecord {
+    const { tools, state } = this.#options;
+    const { tool } = this.#call.asked;
+    const wasThere = state.run?.tools.some((one) => one.startsWith(`${tool}#`)) === true;
+    if (wasThere) return this.#refuse('changed', 'The definition of this tool has changed, so it can not be called now.');
+    const names = [...tools.values()].map(({ shown }) => shown.name);
+    return this.#refuse('not-offered', `There is no tool of this name. The tools are ${names.join(', ') || 'none'}.`);
+  }
+
+  #wrongArguments(wrong: string): RunRecord {
+    const { state } = this.#options;
+    const before = state.calls.filter(({ run, outcome }) => run === state.run?.run && outcome?.t === 'refused' && outcome.code === 'invalid-arguments');
+    const note = before.length < MAX_EXPLAINED ? `The call was not made: ${wrong}` : 'The call was not made: its arguments are wrong again.';
+    return this.#refuse('invalid-arguments', note);
+  }
+
+  #refuse(code: Extract<RunRecord, { readonly t: 'refused' }>['code'], note: string): RunRecord {
+    return { t: 'refused', call: this.#call.place, code, note };
+  }
+
+  #ask({ id, definition, marks }: OfferedTool, kind: Approval['kind'], because: Approval['because']): RunRecord {
+    const { block, messageId, settings, now } = this.#options;
+    const { place, asked } = this.#call;
+    const approval: Approval = {
+      id: `a${randomBytes(8).toString('hex')}`,
+      block,
+      messageId,
+      call: place,
+      kind,
+      tool: id,
+      arguments: asked.arguments,
+      digest: digestOf(id, asked.arguments, definition.pin),
+      because,
+      marks,
+      readBefore: this.#readBefore(),
+      createdAt: new Date(now).toISOString(),
+      expiresAt: new Date(now + settings.approvals.timeoutMs).toISOString(),
+    };
+    return { t: 'ask', call: place, approval };
+  }
+
+  #readBefore(): string[] {
+    return [...new Set(this.#options.state.calls.flatMap(({ asked, outcome }) => (outcome?.t === 'result' ? [asked.tool] : [])))];
+  }
+
+  #isTainted(): boolean {
+    const { tools } = this.#options;
+    return this.#readBefore().some((id) => tools.get(id)?.marks.closedWorld !== true);
+  }
+}

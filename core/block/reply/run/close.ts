@@ -1,0 +1,64 @@
+// The end of a run without an answer: each call gets its outcome, and an entry names what has happened in the world (effects-are-told).
+import type { RunRecord } from '../../../types.ts';
+import { effectsText, entrySteps } from '../../../tools/entry-steps.ts';
+import type { EntryStep } from '../../../types.ts';
+import type { ChatEntry } from '../../../schemas/chat-entry.ts';
+import { textParts } from '../../../gateway/parts.ts';
+import type { Claim } from '../../../store/port.ts';
+import type { BlockContext } from '../block-context.ts';
+import { answerEntry } from '../outcome.ts';
+import { RunJournal } from './run-journal.ts';
+
+/** Why a run ends. */
+export interface Ended {
+  readonly status: 'failed' | 'cancelled';
+  readonly code: string;
+  /** For the entry: what became of the message. */
+  readonly what: string;
+  readonly at: string;
+}
+
+/** What the conversation keeps of a run that has ended. */
+export interface Closed {
+  readonly run: number;
+  readonly steps: readonly EntryStep[];
+  /** Undefined where no call had or may have had an effect. */
+  readonly text: string | undefined;
+}
+
+/** Ends the last run; undefined where there is none. */
+export async function closeRun(journal: RunJournal, { status, code, what, at }: Ended): Promise<Closed | undefined> {
+  const { state } = journal;
+  if (state.run === undefined) return undefined;
+  if (state.end === undefined) {
+    const cause = status === 'cancelled' ? 'the message was cancelled' : 'the message has failed';
+    const open = state.calls.filter(({ outcome }) => outcome === undefined);
+    const by = { channel: 'clock', name: status } as const;
+    const records = [
+      ...state.pending.map(({ approval }): RunRecord => ({ t: 'decision', approval: approval.id, decision: 'cancel', by, at })),
+      ...open.map(({ place, tries }): RunRecord => {
+        if (tries > 0) return { t: 'unknown', call: place, why: `${cause} while it ran` };
+        return { t: 'refused', call: place, code: 'not-run', note: `It was not called, because ${cause}.` };
+      }),
+      { t: 'end', at, status, code } as const,
+    ];
+    await journal.append(records);
+  }
+  return { run: state.run.run, steps: entrySteps(state), text: effectsText(state, what) };
+}
+
+/** effects-are-told, for a message that is cancelled while nobody answers it. The entry afterwards; undefined if it has its outcome by now. */
+export async function cancelWaiting(context: Pick<BlockContext, 'files' | 'at'>, message: ChatEntry, claim: Claim | undefined): Promise<ChatEntry | undefined> {
+  const { conversation } = context.files;
+  const { id } = message;
+  const at = context.at();
+  const journal = await RunJournal.open({ conversation, claim, messageId: id });
+  const closed = await closeRun(journal, { status: 'cancelled', code: 'CANCELLED', what: 'The message was cancelled.', at });
+  const { provider = '', model = '' } = journal.state.steps.at(-1) ?? {};
+  const content = textParts(closed?.text ?? '');
+  const parts = { message, candidate: { provider, model, config: {} }, content, status: 'interrupted', bill: null, run: closed } as const;
+  const outcome = { status: 'cancelled', finishedAt: at, ...(closed !== undefined && { run: closed.run }) } as const;
+  // Only the store in files has runs, and there a claim says nothing.
+  await conversation.settle(claim as Claim, id, outcome, closed?.text === undefined ? undefined : answerEntry(context, parts));
+  return (await conversation.entries()).find((entry) => entry.id === id);
+}

@@ -1,0 +1,169 @@
+// One call of the model in a run: its prompt, its place under the caps, and the record of its answer.
+//
+// billed-then-recorded: the call is in the ledger before its answer is in the journal. If a crash comes between them, the model is asked again, and both calls are
+//   paid for and counted.
+import { estimateTokens } from '../../../base/tokens.ts';
+import type { BlockhouseError } from '../../../errors.ts';
+import { textOf } from '../../../gateway/parts.ts';
+import type { RunRecord } from '../../../types.ts';
+import type { OfferedTool } from '../../../tools/offer.ts';
+import { runMessages, runTokens } from '../../../tools/prompt.ts';
+import type { Message, ToolCall } from '../../../types.ts';
+import { CallRefused } from '../../actor/call-refused.ts';
+import type { Candidate } from '../../status/candidates.ts';
+import { AnswerText } from '../answer-text.ts';
+import type { Attempt } from '../attempt.ts';
+import type { BlockContext } from '../block-context.ts';
+import { recordCall } from '../bookkeeping.ts';
+import { reserveCall } from '../budget-check.ts';
+import { type ModelAnswer, ModelCallFailure } from '../call-model.ts';
+import type { Called } from '../reply-machine.ts';
+import { promptRoom } from '../window.ts';
+import type { RunJournal } from './run-journal.ts';
+
+/** What the calls of one model work with. */
+export interface ModelStepOptions {
+  readonly context: BlockContext;
+  readonly messageId: string;
+  readonly journal: RunJournal;
+  readonly attempt: Attempt;
+  readonly candidate: Candidate;
+  readonly tools: readonly OfferedTool[];
+  judge(error: BlockhouseError, attempt: Attempt): Called & { readonly kind: 'failed' };
+  openStream(candidate: Candidate, attempt: number, text: AnswerText): void;
+  onFirstText(): void;
+}
+
+interface Prompt {
+  readonly messages: readonly Message[];
+  readonly tokens: number;
+}
+
+/** Calls one model, as often as the run needs it. */
+export class ModelStep {
+  readonly journal: RunJournal;
+  readonly #options: ModelStepOptions;
+  /** What readers see of the attempt: the texts of all its answers. */
+  readonly #shown = new AnswerText();
+  readonly #definitionTokens: number;
+  #isOpen = false;
+
+  constructor(options: ModelStepOptions) {
+    this.journal = options.journal;
+    this.#options = options;
+    this.#definitionTokens = options.tools.length === 0 ? 0 : estimateTokens(JSON.stringify(options.tools.map(({ shown }) => shown)));
+  }
+
+  /** Whether the prompt has room, if need be with the beginnings of far results only. */
+  fits(): boolean {
+    return this.#prompt(false).tokens <= promptRoom(this.#options.attempt.config);
+  }
+
+  /** Calls the model and records its answer. Resolves with what keeps the run from going on; undefined if it goes on. */
+  async call(concludes: boolean, signal: AbortSignal): Promise<Called | undefined> {
+    const { context, messageId, attempt, candidate } = this.#options;
+    const { state } = this.journal;
+    const { provider, model } = candidate;
+    const step = state.last?.answer === undefined && state.last !== undefined ? state.last.step : state.lastStep + 1;
+    const prompt = this.#prompt(concludes);
+    this.#openStream();
+    await this.journal.append([{ t: 'model', step, at: context.at(), provider, model, tokens: prompt.tokens }], { quiet: true });
+    try {
+      const answer = await this.#ask(prompt, step, concludes, signal);
+      await this.journal.append(this.#recordsOf(answer, step, concludes));
+      await recordCall(context, answer.bill, 'chat', messageId); // billed-then-recorded
+      return undefined;
+    } catch (error) {
+      if (error instanceof CallRefused) return { kind: 'refused', pause: error.pause };
+      if (!(error instanceof ModelCallFailure)) throw error;
+      const { failure, bill } = error;
+      if (bill !== undefined) await recordCall(context, bill, 'chat', messageId);
+      return this.#failed(failure, attempt);
+    }
+  }
+
+  /** An attempt that has got on does not count. */
+  #failed(error: BlockhouseError, attempt: Attempt): Called {
+    const { context, messageId, candidate, judge } = this.#options;
+    const { hasGotOn } = this.journal.state;
+    const called = judge(error, hasGotOn ? { ...attempt, message: { ...attempt.message, attempts: 0 } } : attempt);
+    const { code, message, kind } = called.failure;
+    if (kind !== 'cancelled') context.log.write('WARN', 'reply.failed', { id: messageId, model: candidate.model, code, error: message });
+    return hasGotOn ? { ...called, failure: { ...called.failure, mayHaveRun: false, countsAsAttempt: false } } : called;
+  }
+
+  #ask({ messages, tokens }: Prompt, step: number, concludes: boolean, signal: AbortSignal): Promise<ModelAnswer> {
+    const { context, messageId, candidate, tools, onFirstText } = this.#options;
+    const text = new AnswerText();
+    return context.world.calls.make({
+      block: context.name,
+      candidate,
+      messages,
+      purpose: 'chat',
+      messageId,
+      step,
+      tools: tools.map(({ shown }) => shown),
+      ...(concludes && { toolChoice: 'none' }),
+      signal,
+      text,
+      reserve: (id) => reserveCall(context, { id, candidate, inputTokens: tokens, calls: concludes ? 1 : 2 }, signal), // always-an-end
+      onText: (fragment) => {
+        if (text.length === fragment.length) onFirstText();
+        const taken = this.#shown.append(fragment);
+        if (taken !== '') context.feed.emit({ id: messageId, event: 'content', text: taken });
+      },
+    });
+  }
+
+  /** One stream for the whole attempt. */
+  #openStream(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    const { context, messageId, attempt, candidate, openStream } = this.#options;
+    const number = attempt.message.attempts ?? 1;
+    const { provider, model } = candidate;
+    context.world.bus.emit('message.started', { block: context.name, id: messageId, attempt: number, provider, model });
+    context.log.write('INFO', 'reply.started', { id: messageId, model, attempt: number, entries: attempt.window.entries, tokens: attempt.window.tokens });
+    openStream(candidate, number, this.#shown);
+  }
+
+  #prompt(concludes: boolean): Prompt {
+    const { attempt, candidate } = this.#options;
+    const { provider, model } = candidate;
+    const { window, config } = attempt;
+    const promptWith = (isShort: boolean): Prompt => {
+      const own = runMessages(this.journal.state, { provider, model, isShort, concludes });
+      return { messages: [...window.messages, ...own], tokens: window.tokens + runTokens(own) + this.#definitionTokens };
+    };
+    const whole = promptWith(false);
+    return whole.tokens <= promptRoom(config) ? whole : promptWith(true);
+  }
+
+  #recordsOf({ message, bill, stopReason }: ModelAnswer, step: number, concludes: boolean): RunRecord[] {
+    const { context, tools } = this.#options;
+    const text = textOf(message.content, 'assistant');
+    const asked = concludes ? [] : (message.toolCalls ?? []);
+    const at = context.at();
+    const answer: RunRecord = {
+      t: 'answer',
+      step,
+      at,
+      text,
+      calls: asked.map((call, index) => recordOfCall(call, index + 1, tools)),
+      usage: bill.usage,
+      costUsd: bill.costUsd,
+      latencyMs: bill.latencyMs,
+      ttftMs: bill.ttftMs,
+      stopReason,
+      ...(message.providerMetadata !== undefined && { state: message.providerMetadata }),
+    };
+    if (asked.length > 0) return [answer];
+    if (concludes && text.trim() === '') return [answer, { t: 'end', at, status: 'failed', code: 'TOOL_LIMIT' }];
+    return [answer, { t: 'end', at, status: 'done', content: text, stopReason }];
+  }
+}
+
+function recordOfCall({ id, name, arguments: args, providerMetadata }: ToolCall, n: number, tools: readonly OfferedTool[]) {
+  const tool = tools.find(({ shown }) => shown.name === name)?.id ?? name;
+  return { n, id, tool, name, arguments: args, ...(providerMetadata !== undefined && { providerMetadata }) };
+}

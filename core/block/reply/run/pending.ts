@@ -1,0 +1,44 @@
+// Calls that wait for people. Pure: no I/O.
+import type { RunRecord } from '../../../types.ts';
+import type { AskedFor, RunState } from '../../../tools/journal.ts';
+import type { ReplyOutcome } from '../../actor/types.ts';
+import type { Called } from '../reply-machine.ts';
+
+type Wait = Extract<ReplyOutcome, { readonly kind: 'approval' }>;
+
+/** What the deadlines have decided by now. */
+export function expired({ pending }: RunState, now: number): RunRecord[] {
+  const at = new Date(now).toISOString();
+  return pending
+    .filter(({ approval }) => Date.parse(approval.expiresAt) <= now)
+    .map(({ approval }): RunRecord => ({ t: 'decision', approval: approval.id, decision: 'expire', by: { channel: 'clock', name: 'deadline' }, at }));
+}
+
+/** The wait of a message for these. */
+export function waitOf(block: string, pending: readonly AskedFor[]): Called & { readonly kind: 'waiting' } {
+  return { kind: 'waiting', waitingFor: pending.map(({ approval }) => approval.id), outcome: holdFor(block, pending) };
+}
+
+/** Why the block waits, and until when at most. */
+export function holdFor(block: string, pending: readonly AskedFor[]): Wait {
+  const until = Math.min(...pending.map(({ approval }) => Date.parse(approval.expiresAt)));
+  return { kind: 'approval', until, reason: { code: 'WAITING_APPROVAL', message: messageFor(pending), fix: `blockhouse why ${block}` } };
+}
+
+const BECAUSE: Readonly<Record<AskedFor['approval']['because'], string>> = {
+  rule: 'a rule says so',
+  default: 'no rule names it',
+  tainted: 'this run has read what somebody outside may have written',
+  repeat: 'it equals a call that has, or may have, taken effect before',
+  unknown: 'its outcome is not known',
+  input: 'the server asks for something',
+};
+
+function messageFor(pending: readonly AskedFor[]): string {
+  const [first] = pending;
+  if (first === undefined) return 'A message waits for a decision.';
+  const { tool, because, kind, id } = first.approval;
+  const more = pending.length === 1 ? '' : ` and ${pending.length - 1} more`;
+  if (kind === 'unknown') return `${tool}${more} may have run before it was cut off; say whether it did (${id}).`;
+  return `A message waits for your decision: ${tool}${more}, because ${BECAUSE[because]} (${id}).`;
+}

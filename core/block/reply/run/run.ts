@@ -1,0 +1,331 @@
+// The work of the states of a run, whose order and laws are in run-machine.ts.
+//
+// journal-is-the-truth: what comes next is read from the records after each step, so a run that a crash has cut off goes on as one that was not.
+// no-call-at-halt: while the kill switch is set, or this server may have lost the block, no tool is called.
+import { createActor } from 'xstate';
+import type { ActorSystem } from '../../../base/abortable.ts';
+import { BlockhouseError, toBlockhouseError } from '../../../errors.ts';
+import { textParts } from '../../../gateway/parts.ts';
+import type { BlockConfig } from '../../../schemas/block-config.ts';
+import type { TaskPhase } from '../../../schemas/block-pulse.ts';
+import type { ChatEntry } from '../../../schemas/chat-entry.ts';
+import type { RunRecord } from '../../../types.ts';
+import type { Claim } from '../../../store/port.ts';
+import { entrySteps } from '../../../tools/entry-steps.ts';
+import { type RunState, totalOf } from '../../../tools/journal.ts';
+import { nextIn } from '../../../tools/next.ts';
+import { type Offer, type OfferedTool, offerAgain, offerFor, recordOf } from '../../../tools/offer.ts';
+import { type ToolSettings, toolSettings } from '../../../tools/settings.ts';
+import { haltPause } from '../../actor/call-refused.ts';
+import type { Candidate } from '../../status/candidates.ts';
+import type { AnswerText } from '../answer-text.ts';
+import type { Attempt } from '../attempt.ts';
+import type { Bill } from '../billing.ts';
+import type { BlockContext, WorkspaceTools } from '../block-context.ts';
+import type { ModelAnswer } from '../call-model.ts';
+import type { Called } from '../reply-machine.ts';
+import { callTools } from './call-tools.ts';
+import { checkCalls, type ReadyCall } from './check-calls.ts';
+import { type Closed, closeRun, type Ended } from './close.ts';
+import { ModelStep } from './model-step.ts';
+import { expired, waitOf } from './pending.ts';
+import { RunJournal } from './run-journal.ts';
+import { type After, createRunMachine, type RunSteps } from './run-machine.ts';
+
+/** What a run works with. */
+export interface RunOptions {
+  readonly context: BlockContext;
+  readonly messageId: string;
+  readonly claim: Claim;
+  readonly settings: ToolSettings;
+  readonly tools: WorkspaceTools;
+  /** What a failure means for the message. */
+  judge(error: BlockhouseError, attempt: Attempt): Called & { readonly kind: 'failed' };
+  /** Opens the stream of an attempt; `text` has each fragment before it is told. */
+  openStream(candidate: Candidate, attempt: number, text: AnswerText): void;
+  onFirstText(): void;
+}
+
+/** All runs share one machine, and its work finds its run here. */
+const runs = new WeakMap<ActorSystem, Run>();
+let machine: ReturnType<typeof createRunMachine> | undefined;
+
+function runOf(system: ActorSystem): Run {
+  const run = runs.get(system);
+  if (run === undefined) throw new Error('The actor belongs to no run.');
+  return run;
+}
+
+/** The run of a message of a block with tools. */
+export function runFor({ config, ...options }: Omit<RunOptions, 'settings'> & { readonly config: BlockConfig }): Run {
+  const settings = toolSettings(config);
+  if (settings === undefined) throw new Error('The block has no tools.');
+  return new Run({ ...options, settings });
+}
+
+/** What one attempt at a message asks, and whom. */
+interface Asked {
+  readonly attempt: Attempt;
+  readonly candidate: Candidate;
+}
+
+/** The run of one message, for one attempt at it. */
+export class Run implements RunSteps {
+  readonly #options: RunOptions;
+  #journal: RunJournal | undefined;
+  #offer: Offer = { tools: [], problems: [] };
+  #asked: Asked | undefined;
+  #model: ModelStep | undefined;
+  #ready: readonly ReadyCall[] = [];
+  readonly #causes = new Map<string, string>();
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+  }
+
+  /** True if this attempt has added to the journal. Then it does not count as an attempt. */
+  get hasGotOn(): boolean {
+    return this.#journal?.state.hasGotOn === true;
+  }
+
+  /** Goes on until the message has an answer, waits or fails. Another candidate goes on where the first one failed. Rejects with a fault of the disk, or a defect. */
+  async call(asked: Asked, signal: AbortSignal): Promise<Called> {
+    this.#asked = asked;
+    this.#model = undefined;
+    machine ??= createRunMachine(runOf);
+    const actor = createActor(machine, { input: { messageId: this.#options.messageId } });
+    runs.set(actor.system, this);
+    const abort = (): void => actor.send({ type: 'abort', cause: String(signal.reason) });
+    signal.addEventListener('abort', abort);
+    try {
+      const ended = new Promise<Called | null>((resolve, reject) => {
+        actor.subscribe({ error: reject, complete: () => resolve(actor.getSnapshot().context.called) });
+      });
+      actor.start();
+      if (signal.aborted) abort();
+      const called = await ended;
+      if (called === null) throw new Error('The run has ended without an outcome.');
+      return called;
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Ends the run without an answer. Undefined if there was none. */
+  async close(ended: Ended): Promise<Closed | undefined> {
+    return closeRun(await this.#opened(), ended);
+  }
+
+  async open(signal: AbortSignal): Promise<After> {
+    const { context, settings, tools, messageId } = this.#options;
+    const isFirst = this.#journal === undefined;
+    const journal = await this.#opened();
+    const { attempt, candidate } = this.#now();
+    const { message } = attempt;
+    if (signal.aborted) return this.#cancelled();
+    // no-endless-crashes: an attempt that has got on does not count, so these are resumes that came to nothing.
+    if (isFirst && (message.attempts ?? 1) > attempt.config.retry.maxAttempts + 1)
+      return { kind: 'over', called: this.#failed('CRASHED', 'The server stopped each time while the message was being answered.') };
+    const isNew = isNewRun(journal.state, message);
+    if (isFirst || isNew) {
+      try {
+        const catalogue = await tools.host.catalogue(settings.servers);
+        this.#offer = isNew ? offerFor(catalogue, settings) : offerAgain(catalogue, journal.state.run?.tools ?? []);
+      } catch (error) {
+        return { kind: 'over', called: this.#options.judge(toBlockhouseError(error), attempt) };
+      }
+      for (const problem of this.#offer.problems) context.log.write('WARN', 'tools.missing', { id: messageId, problem });
+      await this.#begin(journal, isNew, message);
+    }
+    const over = expired(journal.state, context.world.now());
+    if (over.length > 0) await journal.append(over);
+    if (over.length > 0 && settings.approvals.onTimeout === 'fail')
+      return { kind: 'over', called: this.#failed('TOOL_LIMIT', 'Nobody has decided about a call in time, and tools.approvals.onTimeout is "fail".') };
+    this.#model = new ModelStep({ ...this.#options, journal, attempt, candidate, tools: this.#offer.tools });
+    return this.#next();
+  }
+
+  async #begin(journal: RunJournal, isNew: boolean, message: ChatEntry): Promise<void> {
+    const { state } = journal;
+    const { context, settings } = this.#options;
+    const at = context.at();
+    const run = (state.run?.run ?? 0) + 1;
+    const limits = { ...settings.limits };
+    const record: RunRecord = isNew
+      ? { t: 'run', run, at, cause: run === 1 ? 'message' : 'retry', tools: this.#offer.tools.map(({ definition }) => recordOf(definition)), limits }
+      : { t: 'resume', at, attempt: message.attempts ?? 1 };
+    if (state.end === undefined || isNew) await journal.append([record], { quiet: true });
+  }
+
+  async callModel(concludes: boolean, signal: AbortSignal): Promise<After> {
+    const model = this.#model as ModelStep;
+    const { state } = model.journal;
+    this.#show(concludes ? 'concluding' : 'waiting-model', state);
+    if (!concludes && !model.fits()) return { kind: 'conclude', step: state.lastStep + 1 };
+    const failed = await model.call(concludes, signal);
+    return failed === undefined ? this.#next() : { kind: 'over', called: failed };
+  }
+
+  async checkCalls(): Promise<After> {
+    const { context, messageId, settings, tools } = this.#options;
+    const journal = await this.#opened();
+    this.#show('checking', journal.state);
+    const halted = haltPause(context.world.halted());
+    if (halted !== undefined) return { kind: 'over', called: { kind: 'refused', pause: halted } }; // no-call-at-halt
+    const { records, ready } = await checkCalls({
+      block: context.name,
+      messageId,
+      state: journal.state,
+      settings,
+      tools: byId(this.#offer.tools),
+      causes: this.#causes,
+      now: context.world.now(),
+      real: (path) => tools.realPath(path),
+    });
+    if (records.length > 0) await journal.append(records);
+    this.#ready = ready;
+    return ready.length > 0 ? { kind: 'call', step: journal.state.lastStep } : this.#next();
+  }
+
+  async callTools(signal: AbortSignal): Promise<After> {
+    const { context, messageId, settings, tools } = this.#options;
+    const journal = await this.#opened();
+    const { world, log } = context;
+    const mayCall = (): boolean => !world.halted().halted;
+    await callTools(this.#ready, {
+      block: context.name,
+      messageId,
+      host: tools.host,
+      journal,
+      parallel: settings.limits.parallel,
+      resultTokens: settings.limits.resultTokens,
+      signal,
+      causes: this.#causes,
+      mayCall,
+      at: () => context.at(),
+      onCall: (tool) => {
+        log.write('INFO', 'tool.called', { id: messageId, tool });
+        this.#show('calling-tool', journal.state, tool);
+      },
+      keep: (place, bytes) => this.#keep(place, bytes),
+    });
+    if (signal.aborted) return this.#cutOff(journal);
+    return mayCall() ? this.#next() : this.checkCalls();
+  }
+
+  /** A stop that cuts a call off writes what is known of it: nothing. What may be repeated is left to the next start. */
+  async #cutOff(journal: RunJournal): Promise<After> {
+    const isLeft = ({ tool }: ReadyCall): boolean => tool.isRepeatable || this.#options.settings.onUnknown === 'ask';
+    const lost = this.#ready.filter((one) => one.call.tries > 0 && one.call.outcome === undefined && !isLeft(one));
+    const records = lost.map(({ call }): RunRecord => ({ t: 'unknown', call: call.place, why: this.#causes.get(call.place) ?? 'it was cut off' }));
+    if (records.length > 0) await journal.append(records);
+    return this.#cancelled();
+  }
+
+  async #keep(place: string, bytes: Uint8Array): Promise<boolean> {
+    const { context, messageId, claim } = this.#options;
+    try {
+      await context.files.conversation.keepResult(claim, messageId, place, bytes);
+      return true;
+    } catch (error) {
+      context.log.write('WARN', 'tool.result-not-kept', { id: messageId, call: place, error: toBlockhouseError(error).message });
+      return false;
+    }
+  }
+
+  /** journal-is-the-truth. */
+  #next(): After {
+    const { state } = this.#journal as RunJournal;
+    const next = nextIn(state);
+    switch (next.kind) {
+      case 'model':
+        return { kind: next.concludes ? 'conclude' : 'model', step: state.lastStep + 1 };
+      case 'wait':
+        return { kind: 'over', called: waitOf(this.#options.context.name, state.pending) };
+      case 'ended':
+        return { kind: 'over', called: this.#ended(state) };
+      default:
+        return { kind: 'check', step: state.lastStep };
+    }
+  }
+
+  #ended(state: RunState): Called {
+    const { end } = state;
+    if (end !== undefined && end.status !== 'done') {
+      const message = end.status === 'cancelled' ? 'The message was cancelled.' : 'The run has reached a limit, and there is no answer.';
+      return this.#failed(end.code === 'TOOL_LIMIT' ? 'TOOL_LIMIT' : 'CANCELLED', message);
+    }
+    return { kind: 'answered', answer: answerOf(state) };
+  }
+
+  /** The message has failed, whatever else is tried. */
+  #failed(code: 'TOOL_LIMIT' | 'CANCELLED' | 'CRASHED', message: string): Called {
+    const judged = this.#options.judge(new BlockhouseError('TOOL_LIMIT', message), this.#now().attempt);
+    const failure = { ...judged.failure, code, kind: 'message', mayHaveRun: false, mayAskNext: false, retryMs: null } as const;
+    return { ...judged, failure };
+  }
+
+  #cancelled(): After {
+    const called = this.#options.judge(new BlockhouseError('CANCELLED', 'The run was ended.'), this.#now().attempt);
+    return { kind: 'over', called: this.hasGotOn ? { ...called, failure: { ...called.failure, countsAsAttempt: false, mayHaveRun: false } } : called };
+  }
+
+  async #opened(): Promise<RunJournal> {
+    const { context, claim, messageId } = this.#options;
+    this.#journal ??= await RunJournal.open({ conversation: context.files.conversation, claim, messageId });
+    return this.#journal;
+  }
+
+  #now(): Asked {
+    if (this.#asked === undefined) throw new Error('Nothing is asked yet.');
+    return this.#asked;
+  }
+
+  #show(phase: TaskPhase, state: RunState, tool?: string): void {
+    const { message } = this.#now().attempt;
+    this.#options.context.setTask({
+      messageId: message.id,
+      startedAt: message.startedAt ?? message.timestamp,
+      attempt: message.attempts ?? 1,
+      phase,
+      outputChars: 0,
+      step: Math.max(1, phase === 'waiting-model' || phase === 'concluding' ? state.ownSteps.length + 1 : state.ownSteps.length),
+      steps: state.limits?.steps ?? 0,
+      ...(tool !== undefined && { tool }),
+    });
+  }
+}
+
+/** A message that was asked again since its run ended begins another one. Where the end is in the journal only, a crash came before the conversation had it. */
+function isNewRun({ run, end }: RunState, message: ChatEntry): boolean {
+  if (run === undefined) return true;
+  return end !== undefined && (message.run === run.run || message.timestamp > end.at);
+}
+
+function byId(tools: readonly OfferedTool[]): ReadonlyMap<string, OfferedTool> {
+  return new Map(tools.map((tool) => [tool.id, tool]));
+}
+
+/** The answer as the records have it, so that one is saved after a crash without another call. */
+function answerOf(state: RunState): ModelAnswer {
+  const last = state.steps.at(-1);
+  const { usage, costUsd, latencyMs, ttftMs } = totalOf(state);
+  const bill: Bill = {
+    at: last?.answer?.at ?? '',
+    provider: last?.provider ?? '',
+    model: last?.model ?? '',
+    usage: usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0, estimated: true },
+    costUsd,
+    latencyMs,
+    ttftMs,
+    failed: false,
+  };
+  const stopReason = (last?.answer?.stopReason ?? 'unknown') as ModelAnswer['stopReason'];
+  return {
+    message: { role: 'assistant', content: textParts(last?.answer?.text ?? '') },
+    stopReason,
+    bill,
+    isCut: false,
+    run: { run: state.run?.run ?? 1, steps: entrySteps(state) },
+  };
+}

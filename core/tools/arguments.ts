@@ -1,0 +1,68 @@
+// Checks the arguments of a call against the schema of its tool. Schemas come from servers, so they are bounded, and what could take long or reach out is left out.
+// Pure: no I/O.
+//
+// no-patterns: regular expressions of a server are not run, because one can take exponential time.
+import { createRequire } from 'node:module';
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import { countUpTo, isDeeperThan, isObject } from '../base/json.ts';
+import type { JsonRecord } from './port.ts';
+
+const MAX_BYTES = 64 * 1024;
+const MAX_DEPTH = 32;
+const MAX_NODES = 2000;
+/** no-patterns. The others name other documents, or are not looked at. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format', '$schema', '$id', '$anchor', '$dynamicAnchor', '$comment']);
+
+/** Keywords whose members are names of fields. */
+const NAMES: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
+/** Keywords whose values are no schemas. */
+const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required', 'dependentRequired']);
+const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef']);
+
+const load = createRequire(import.meta.url);
+let loaded: Ajv2020 | undefined;
+
+function ajv(): Ajv2020 {
+  if (loaded === undefined) {
+    const { Ajv2020: Made } = load('ajv/dist/2020') as typeof import('ajv/dist/2020.js');
+    loaded = new Made({ strict: false, validateSchema: false, allErrors: false, logger: false, addUsedSchema: false });
+  }
+  return loaded;
+}
+
+/** Checks arguments: undefined where they are right, else what is wrong, for the model. */
+export type ArgumentCheck = (args: unknown) => string | undefined;
+
+/** Throws an Error that says why a schema can't be used. */
+export function argumentCheck(schema: JsonRecord): ArgumentCheck {
+  if (isDeeperThan(schema, MAX_DEPTH)) throw new Error(`its schema nests deeper than ${MAX_DEPTH} levels`);
+  if (countUpTo(schema, MAX_NODES) > MAX_NODES) throw new Error(`its schema has more than ${MAX_NODES} values`);
+  if (Buffer.byteLength(JSON.stringify(schema)) > MAX_BYTES) throw new Error(`its schema is larger than ${MAX_BYTES} bytes`);
+  const validate: ValidateFunction = ajv().compile(cleaned(schema, false));
+  ajv().removeSchema(); // a cache of what servers send would only grow
+  return (args) => (validate(args) ? undefined : wording(validate.errors?.[0]));
+}
+
+/** `isNames`: the members are names of fields, not keywords. */
+function cleaned(value: JsonRecord, isNames: boolean): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const [name, inner] of Object.entries(value)) {
+    if (isNames) kept[name] = cleanedValue(inner, false);
+    else if (VALUES.has(name)) kept[name] = inner;
+    else if (!LEFT_OUT.has(name)) kept[name] = cleanedValue(inner, NAMES.has(name));
+    if (!isNames && REFERENCES.has(name) && !(typeof inner === 'string' && inner.startsWith('#')))
+      throw new Error(`its schema refers to another document (${String(inner).slice(0, 100)})`);
+  }
+  return kept;
+}
+
+function cleanedValue(value: unknown, isNames: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => cleanedValue(item, false));
+  return isObject(value) ? cleaned(value, isNames) : value;
+}
+
+function wording(fault: ErrorObject | undefined): string {
+  const place = fault?.instancePath === undefined || fault.instancePath === '' ? 'The arguments' : fault.instancePath;
+  const allowed = fault?.keyword === 'enum' ? `: ${JSON.stringify(fault.params['allowedValues']).slice(0, 300)}` : '';
+  return `${place} ${fault?.message ?? 'are not valid'}${allowed}.`;
+}

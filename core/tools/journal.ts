@@ -1,0 +1,265 @@
+// What the records of a run come to. Pure: no I/O.
+//
+// Laws of the loop that are kept in the records, and that this file reads them by:
+// - one-outcome: each call has exactly one of `result`, `refused` and `unknown`; the first one counts.
+// - one-id-one-call: steps go on counting over the runs of a message, so a retry never uses the place of another call.
+// - same-list: the tools of a run are those of its `run` record.
+import type { Approval, Decider, RunCall, RunRecord, Usage } from '../types.ts';
+import { canonicalJson } from './canonical.ts';
+import type { RunLimits } from './settings.ts';
+
+type Record<T extends RunRecord['t']> = Extract<RunRecord, { readonly t: T }>;
+
+/** How a call ended. */
+export type CallOutcome = Record<'result'> | Record<'refused'> | Record<'unknown'>;
+
+/** A decision about an approval. */
+export interface Decision {
+  readonly decision: Record<'decision'>['decision'];
+  readonly by: Decider;
+  readonly at: string;
+  readonly note: string | undefined;
+}
+
+/** An approval, and what was decided. */
+export interface AskedFor {
+  readonly approval: Approval;
+  decision: Decision | undefined;
+}
+
+/** One call of a tool. */
+export interface CallState {
+  /** `<step>.<n>`. */
+  readonly place: string;
+  readonly step: number;
+  readonly run: number;
+  readonly asked: RunCall;
+  /** The same text for equal calls. */
+  readonly same: string;
+  /** How often it was sent. */
+  tries: number;
+  /** Of the last try, ISO 8601. */
+  begunAt: string | undefined;
+  pin: string | undefined;
+  /** The last one. */
+  approval: AskedFor | undefined;
+  outcome: CallOutcome | undefined;
+}
+
+/** One call of the model, and what it asked for. */
+export interface StepState {
+  readonly step: number;
+  readonly run: number;
+  provider: string;
+  model: string;
+  begunAt: string;
+  answer: Record<'answer'> | undefined;
+  readonly calls: CallState[];
+}
+
+/** The runs of one message, as their records say. */
+export class RunState {
+  readonly #asked = new Map<string, AskedFor>();
+  readonly #calls = new Map<string, CallState>();
+  /** All steps of all runs. */
+  readonly steps: StepState[] = [];
+  /** How many records there are. */
+  count = 0;
+  /** The record of the last run. */
+  run: Record<'run'> | undefined;
+  /** That of the last run; undefined while it goes on. */
+  end: Record<'end'> | undefined;
+  /** Something was recorded since the last attempt began. */
+  hasGotOn = false;
+
+  constructor(records: Iterable<RunRecord> = []) {
+    for (const record of records) this.apply(record);
+  }
+
+  /** The last step of the last run. */
+  get last(): StepState | undefined {
+    const last = this.steps.at(-1);
+    return last?.run === this.run?.run ? last : undefined;
+  }
+
+  /** The number of the last step of all runs. */
+  get lastStep(): number {
+    return this.steps.at(-1)?.step ?? 0;
+  }
+
+  get limits(): RunLimits | undefined {
+    return this.run?.limits as RunLimits | undefined;
+  }
+
+  /** Steps of the last run. */
+  get ownSteps(): readonly StepState[] {
+    return this.steps.filter(({ run }) => run === this.run?.run);
+  }
+
+  /** Calls of all runs. */
+  get calls(): readonly CallState[] {
+    return [...this.#calls.values()];
+  }
+
+  /** What waits for a person. */
+  get pending(): readonly AskedFor[] {
+    return this.calls.flatMap(({ approval, outcome }) =>
+      approval === undefined || approval.decision !== undefined || outcome !== undefined ? [] : [approval],
+    );
+  }
+
+  /** What was asked for under this id. */
+  askedFor(id: string): AskedFor | undefined {
+    return this.#asked.get(id);
+  }
+
+  /** The call at a place. */
+  callAt(place: string): CallState | undefined {
+    return this.#calls.get(place);
+  }
+
+  apply(record: RunRecord): void {
+    this.count += 1;
+    if (record.t !== 'run' && record.t !== 'resume' && record.t !== 'model') this.hasGotOn = true;
+    switch (record.t) {
+      case 'run':
+        this.run = record;
+        this.end = undefined;
+        this.hasGotOn = false;
+        return;
+      case 'resume':
+        this.hasGotOn = false;
+        return;
+      case 'end':
+        this.end = record;
+        return;
+      case 'model':
+        this.#begin(record);
+        return;
+      case 'answer':
+        this.#answered(record);
+        return;
+      case 'ask':
+        this.#ask(record);
+        return;
+      case 'decision':
+        this.#decide(record);
+        return;
+      default:
+        this.#applyToCall(record);
+    }
+  }
+
+  #begin({ step, provider, model, at }: Record<'model'>): void {
+    const known = this.steps.at(-1);
+    if (known?.step === step) Object.assign(known, { provider, model, begunAt: at });
+    else this.steps.push({ step, run: this.run?.run ?? 1, provider, model, begunAt: at, answer: undefined, calls: [] });
+  }
+
+  #answered(record: Record<'answer'>): void {
+    const step = this.steps.findLast((one) => one.step === record.step);
+    if (step === undefined || step.answer !== undefined) return;
+    step.answer = record;
+    for (const asked of record.calls) {
+      const place = `${record.step}.${asked.n}`;
+      const same = `${asked.tool} ${canonicalJson(asked.arguments)}`;
+      const call: CallState = {
+        place,
+        step: record.step,
+        run: step.run,
+        asked,
+        same,
+        tries: 0,
+        begunAt: undefined,
+        pin: undefined,
+        approval: undefined,
+        outcome: undefined,
+      };
+      step.calls.push(call);
+      this.#calls.set(place, call);
+    }
+  }
+
+  #ask({ call, approval }: Record<'ask'>): void {
+    const asked: AskedFor = { approval, decision: undefined };
+    this.#asked.set(approval.id, asked);
+    const state = this.#calls.get(call);
+    if (state !== undefined) state.approval = asked;
+  }
+
+  /** The first decision counts. */
+  #decide({ approval, decision, by, at, note }: Record<'decision'>): void {
+    const asked = this.#asked.get(approval);
+    if (asked !== undefined) asked.decision ??= { decision, by, at, note };
+  }
+
+  #applyToCall(record: RunRecord): void {
+    const call = 'call' in record ? this.#calls.get(record.call) : undefined;
+    if (call === undefined) return; // a record of a kind that this version does not know, or of no call
+    if (record.t === 'call') {
+      call.tries = record.try;
+      call.begunAt = record.at;
+      call.pin = record.pin;
+    } else if (record.t === 'result' || record.t === 'refused' || record.t === 'unknown') call.outcome ??= record; // one-outcome
+  }
+}
+
+/** What the calls of the model in the last run have used. */
+export interface RunUse {
+  readonly steps: number;
+  readonly tokens: number;
+  readonly usd: number;
+  /** Time of work: that of the model and of tools, without waiting for people and without the time between two attempts. */
+  readonly seconds: number;
+  /** Calls that were sent. */
+  readonly calls: number;
+}
+
+/** What the last run has used. */
+export function useOf(state: RunState): RunUse {
+  let tokens = 0;
+  let usd = 0;
+  let ms = 0;
+  let calls = 0;
+  let steps = 0;
+  for (const { answer, calls: ofStep } of state.ownSteps) {
+    if (answer === undefined) continue;
+    steps += 1;
+    tokens += answer.usage?.totalTokens ?? 0;
+    usd += answer.costUsd ?? 0;
+    ms += answer.latencyMs;
+    const sent = ofStep.filter(({ tries }) => tries > 0);
+    calls += sent.length;
+    ms += Math.max(0, ...sent.map(({ outcome }) => (outcome?.t === 'result' ? outcome.ms : 0)));
+  }
+  return { steps, tokens, usd, seconds: ms / 1000, calls };
+}
+
+/** What all calls of the model came to, over all runs: the answer's entry shows it. */
+export function totalOf(state: RunState): {
+  readonly usage: Usage | null;
+  readonly costUsd: number | null;
+  readonly latencyMs: number;
+  readonly ttftMs: number | null;
+} {
+  const answers = state.steps.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
+  let usage: Usage | null = null;
+  let costUsd: number | null = 0;
+  let latencyMs = 0;
+  for (const answer of answers) {
+    usage = added(usage, answer.usage);
+    costUsd = costUsd === null || answer.costUsd === null ? null : costUsd + answer.costUsd;
+    latencyMs += answer.latencyMs;
+  }
+  return { usage, costUsd: answers.length === 0 ? null : costUsd, latencyMs, ttftMs: answers.at(-1)?.ttftMs ?? null };
+}
+
+function added(sum: Usage | null, more: Usage | null): Usage | null {
+  if (sum === null || more === null) return sum ?? more;
+  const counts: { [name: string]: number | boolean } = { ...(sum as object) };
+  for (const [name, value] of Object.entries(more) as [string, number | boolean][]) {
+    const before = counts[name];
+    counts[name] = typeof value === 'number' && typeof before === 'number' ? before + value : value;
+  }
+  return counts as unknown as Usage;
+}

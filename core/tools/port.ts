@@ -1,0 +1,71 @@
+// What the core asks of whatever can run tools. Pure: types only.
+import type { ContentPart } from '../types.ts';
+
+/** A JSON object. */
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** The user's half of what is known of the tools of a server. */
+export interface ServerSettings {
+  /** Patterns of tool names. A mark holds only where the annotation of the tool says the same. */
+  readonly marks?: { readonly readOnly?: readonly string[]; readonly idempotent?: readonly string[]; readonly closedWorld?: readonly string[] } | undefined;
+  /** The argument of a tool that gets the id of the call, and whether the server keeps to it, so that the same id is the same call. */
+  readonly keyArguments?: Readonly<Record<string, string | { readonly argument: string; readonly repeatable: boolean }>> | undefined;
+  readonly callTimeoutMs?: number | undefined;
+  readonly maxResultBytes?: number | undefined;
+}
+
+/** A tool as it was approved. */
+export interface ToolDefinition {
+  readonly server: string;
+  readonly tool: string;
+  /** The hash of the definition. */
+  readonly pin: string;
+  readonly description?: string | undefined;
+  /** JSON Schema of the arguments. */
+  readonly inputSchema: JsonRecord;
+  /** What the server says of it, which alone counts for nothing. */
+  readonly annotations?: { readonly readOnlyHint?: boolean; readonly idempotentHint?: boolean; readonly openWorldHint?: boolean } | undefined;
+}
+
+/** The tools of some servers. */
+export interface Catalogue {
+  readonly tools: readonly ToolDefinition[];
+  readonly settings: Readonly<Record<string, ServerSettings>>;
+  /** Why tools are missing: a server that is not there, has changed or failed. */
+  readonly problems: readonly { readonly server: string; readonly problem: string }[];
+}
+
+/** One call. */
+export interface ToolCallRequest {
+  readonly block: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly arguments: JsonRecord;
+  readonly pin: string;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** `<block>/<messageId>/<step>.<n>`: the same for each try of one call, and of no other call. */
+  readonly callId: string;
+}
+
+/** How a call ended that surely ran. */
+export interface ToolOutcome {
+  readonly kind: 'result';
+  readonly isError: boolean;
+  readonly parts: readonly ContentPart[];
+  readonly ms: number;
+}
+
+/** Runs tools. Each member rejects with a BlockhouseError and nothing else. */
+export interface ToolHost {
+  /** The tools of these servers as they were approved. Starts nothing. What can't be used is in `problems`. */
+  catalogue(servers: readonly string[]): Promise<Catalogue>;
+  /**
+   * One call, never repeated. Resolves for every known outcome. Rejects with TOOL_OUTCOME_UNKNOWN when the request may have been read and no answer came, also when
+   * `signal` fires; with TOOL_NOT_BEGUN when it surely was not.
+   */
+  call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>;
+  /** Ends all calls, and every process within 3 seconds. */
+  halt(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,27 @@
+// `tools` of a configuration with its defaults filled in. Pure: no I/O.
+import { isObject } from '../base/json.ts';
+import { BlockTools } from '../schemas/block-config.ts';
+import { defaultsOf } from '../schemas/fields.ts';
+import type { BlockConfig, ToolLimits } from '../types.ts';
+
+type Given = NonNullable<BlockConfig['tools']>;
+/** The limits of a run. */
+export type RunLimits = Readonly<Required<ToolLimits>>;
+/** All settings of a block's tools. */
+export type ToolSettings = Readonly<Required<Omit<Given, 'limits' | 'approvals'>>> & {
+  readonly limits: RunLimits;
+  readonly approvals: Readonly<Required<NonNullable<Given['approvals']>>>;
+};
+
+const DEFAULTS = defaultsOf(BlockTools.properties);
+
+/** Undefined for a block without tools. */
+export function toolSettings({ tools }: Pick<BlockConfig, 'tools'>): ToolSettings | undefined {
+  if (tools === undefined || tools === null || (tools.servers ?? []).length === 0) return undefined;
+  const given: Readonly<Record<string, unknown>> = tools as unknown as Record<string, unknown>;
+  const all = Object.entries(DEFAULTS).map(([name, fallback]) => {
+    const value = given[name];
+    return [name, isObject(fallback) && isObject(value) ? { ...fallback, ...value } : (value ?? fallback)] as const;
+  });
+  return Object.fromEntries(all) as unknown as ToolSettings;
+}

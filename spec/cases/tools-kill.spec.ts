@@ -1,0 +1,21 @@
+// kill -9 at named points and at any time, over payments: no effect twice, one answer each, and every unknown is shown. bench/faults/tools-kill.ts makes a thousand.
+import t from 'tap';
+import { sweep } from '../support/sweep.ts';
+import { testFolder } from '../support/test-folder.ts';
+import { killPayments } from '../support/tools/kill-rig.ts';
+
+t.setTimeout(300_000);
+
+const KILLS = sweep(60, 10);
+
+t.test('1 to 3, 5, 6, 8, 10: killed again and again, no payment is made twice, each message has one answer, and what is not known is said', async (t) => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  t.comment(`seed ${seed}`);
+  const report = await killPayments({ folder: testFolder(t), kills: KILLS, seed });
+  const { faults, ...figures } = report;
+  t.comment(JSON.stringify(figures));
+  t.strictSame(faults, []);
+  t.equal(report.kills, KILLS);
+  t.equal(report.done + report.unknown, report.payments);
+  t.ok(report.done > 0 && report.effects >= report.done && report.effects <= report.payments, 'it has paid');
+});

@@ -1,0 +1,82 @@
+// The end of a run without an answer.
+import t from 'tap';
+import { closeRun } from '../../../../../core/block/reply/run/close.ts';
+import { decide } from '../../../../../core/block/reply/run/decide.ts';
+import { expired, holdFor } from '../../../../../core/block/reply/run/pending.ts';
+import { RunJournal } from '../../../../../core/block/reply/run/run-journal.ts';
+import { runsInProcess } from '../../../../../core/block/reply/run/waiting.ts';
+import type { Conversation } from '../../../../../core/store/port.ts';
+import { RunState } from '../../../../../core/tools/journal.ts';
+import type { RunRecord } from '../../../../../core/types.ts';
+import { AT, answerRecord, approvalOf, callRecord, modelRecord, runRecord } from '../../../../support/tools/records.ts';
+import { pay } from '../../../../support/tools/tool-core.ts';
+
+const ENDED = { status: 'cancelled', code: 'CANCELLED', what: 'It was cancelled.', at: AT } as const;
+const BEGUN: RunRecord[] = [
+  runRecord(),
+  modelRecord(1),
+  answerRecord(1, [pay('a'), pay('b'), pay('c')]),
+  callRecord('1.1'),
+  { t: 'ask', call: '1.2', approval: approvalOf('a1', { call: '1.2' }) },
+];
+
+function conversationOf(records: RunRecord[]): Conversation {
+  return {
+    steps: async () => [...records],
+    appendSteps: async (_claim: unknown, _id: string, from: number, added: RunRecord[]) => void records.splice(from, records.length, ...added),
+    entries: async () => [{ id: 'm1', role: 'user', status: 'processing' }],
+  } as unknown as Conversation;
+}
+
+const open = (records: RunRecord[]): Promise<RunJournal> => RunJournal.open({ conversation: conversationOf(records), claim: undefined, messageId: 'm1' });
+
+t.test('each call gets its outcome: unknown where it was sent, not run where it was not', async (t) => {
+  const journal = await open([...BEGUN]);
+  const closed = await closeRun(journal, ENDED);
+  t.match(closed, {
+    run: 1,
+    text: /^It was cancelled\. Before that, it had called:\n- bank\/pay .* may have run/,
+    steps: [{ outcome: 'unknown' }, { outcome: 'not-run' }, { outcome: 'not-run' }],
+  });
+  t.match(journal.state.end, { status: 'cancelled' });
+  t.strictSame(journal.state.pending, []);
+  const { count } = journal.state;
+  t.strictSame(await closeRun(journal, ENDED), closed, 'a second time writes nothing');
+  t.equal(journal.state.count, count);
+  t.equal(await closeRun(await open([]), ENDED), undefined);
+});
+
+t.test('a deadline expires what waits, and the block says what it waits for', async (t) => {
+  const past = new RunState([...BEGUN.slice(0, 4), { t: 'ask', call: '1.2', approval: approvalOf('a1', { call: '1.2', expiresAt: AT }) }]);
+  t.match(expired(past, Date.parse(AT)), [{ t: 'decision', approval: 'a1', decision: 'expire', by: { channel: 'clock' } }]);
+  t.strictSame(expired(past, Date.parse(AT) - 1), []);
+  t.match(holdFor('ada', past.pending), {
+    kind: 'approval',
+    until: Date.parse(AT),
+    reason: { code: 'WAITING_APPROVAL', message: /bank\/pay, because a rule says so \(a1\)/ },
+  });
+});
+
+t.test('one-decision: who is overtaken reads what was decided', async (t) => {
+  const records = [...BEGUN];
+  const by = { channel: 'cli', name: 'x' } as const;
+  const conversation = conversationOf(records);
+  const decision = (word: 'approve' | 'deny') => ({
+    conversation,
+    claim: undefined,
+    messageId: 'm1',
+    approval: 'a1',
+    body: { decision: word, digest: 'd' },
+    by,
+    at: AT,
+  });
+  await decide(decision('deny'));
+  await t.rejects(decide(decision('approve')), { code: 'APPROVAL_DECIDED', message: /deny, by cli x/ });
+  await t.rejects(decide({ ...decision('approve'), approval: 'a2' }), { code: 'APPROVAL_NOT_FOUND' });
+});
+
+t.test('the messages in process with a run are known, and whether they got on', async (t) => {
+  const files = { conversation: conversationOf([...BEGUN]) };
+  t.strictSame([...(await runsInProcess({ files } as never))], [['m1', true]]);
+  t.strictSame([...(await runsInProcess({ files: { conversation: conversationOf([]) } } as never))], []);
+});

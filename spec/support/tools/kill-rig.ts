@@ -1,0 +1,238 @@
+// Kills servers that pay, again and again, and holds the book of payments against what the conversations say. The model is in the process of the rig.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+import type { ChatEntry, RunRecord } from '../../../core/types.ts';
+import { pay } from './calls.ts';
+import { type NodeOptions, POINTS, type Point } from './payment-node-options.ts';
+import { toolModel } from './tool-model.ts';
+
+export interface KillOptions {
+  readonly folder: string;
+  readonly kills: number;
+  readonly seed: number;
+  readonly blocks?: number;
+  readonly messages?: number;
+}
+
+export interface KillReport {
+  readonly kills: number;
+  readonly points: Readonly<Record<string, number>>;
+  readonly payments: number;
+  readonly effects: number;
+  readonly done: number;
+  readonly unknown: number;
+  readonly unknownThatRan: number;
+  readonly calls: number;
+  readonly bills: number;
+  readonly faults: readonly string[];
+}
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const SERVER = join(import.meta.dirname, 'payment-server.mjs');
+
+/** The server as one file, because loading hundreds takes longer than all of its work. Within the tree, where its packages are found. */
+async function bundledNode(): Promise<string> {
+  const folder = join(ROOT, '.tap', `tools-kill-${process.pid}-${Date.now()}`);
+  mkdirSync(folder, { recursive: true });
+  const entry = join(import.meta.dirname, 'payment-node.ts');
+  await build({
+    entryPoints: [entry],
+    outfile: join(folder, 'node.mjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    packages: 'external',
+    logLevel: 'warning',
+  });
+  return folder;
+}
+
+/** Numbers from 0 to 1 that a seed repeats. */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Each message asks for three payments: one, then two side by side. */
+export async function killPayments({ folder, kills, seed, blocks = 3, messages = 2 }: KillOptions): Promise<KillReport> {
+  const node = await bundledNode();
+  const random = randomFrom(seed);
+  const names = Array.from({ length: blocks }, (_, index) => `b${index}`);
+  const daemon = await startModel();
+  const points: Record<string, number> = {};
+  const faults: string[] = [];
+  let done = 0;
+  try {
+    for (let round = 0; done < kills; round += 1) {
+      const workspace = join(folder, `round-${round}`);
+      mkdirSync(workspace);
+      const options = {
+        workspace,
+        book: join(folder, `book-${round}`),
+        daemon: daemon.url,
+        server: SERVER,
+        blocks: names,
+        messages: Array.from({ length: messages }, (_, index) => `m${index}`),
+      };
+      let isOver = false;
+      while (!isOver) {
+        const isLast = done >= kills;
+        const point = isLast ? undefined : pick([...POINTS, 'any time', 'any time'] as const, random);
+        const ended = await life(node, options, point, random);
+        if (ended === 'failed') faults.push(`a server in round ${round} has ended by itself`);
+        isOver = ended !== 'killed';
+        if (ended === 'killed') {
+          done += 1;
+          points[point ?? 'none'] = (points[point ?? 'none'] ?? 0) + 1;
+        }
+      }
+    }
+  } finally {
+    await daemon.close();
+    rmSync(node, { recursive: true, force: true });
+  }
+  return { kills: done, points, ...sum(folder, names, daemon.calls(), faults) };
+}
+
+function pick<T>(from: readonly T[], random: () => number): T {
+  return from[Math.floor(random() * from.length)] as T;
+}
+
+/** One server from its start to its end. */
+async function life(
+  node: string,
+  base: Omit<NodeOptions, 'times'>,
+  point: Point | 'any time' | undefined,
+  random: () => number,
+): Promise<'over' | 'killed' | 'failed'> {
+  const own = point === undefined || point === 'any time' ? {} : { point };
+  const options: NodeOptions = { ...base, ...own, times: 1 + Math.floor(random() * 3) };
+  const child = spawn(process.execPath, [join(node, 'node.mjs'), JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  if (point === 'any time') killSoon(child, random() * 400);
+  const said: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => said.push(line));
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  if (signal === 'SIGKILL') return 'killed';
+  return code === 0 && said.includes('over') ? 'over' : 'failed';
+}
+
+/** After it is ready, so that time counts which it works in. */
+function killSoon(child: ChildProcess, afterMs: number): void {
+  child.stdout?.once('data', () => setTimeout(() => child.kill('SIGKILL'), afterMs));
+}
+
+interface Model {
+  readonly url: string;
+  calls(): number;
+  close(): Promise<void>;
+}
+
+async function startModel(): Promise<Model> {
+  let calls = 0;
+  const answer = toolModel(({ results, question }) => {
+    calls += 1;
+    const to = question.replaceAll(/\W+/g, '-');
+    if (results.length === 0) return [pay(`${to}-1`, { delayMs: 3 })];
+    if (results.length === 1) return [pay(`${to}-2`, { delayMs: 5 }), pay(`${to}-3`, { answerAfterMs: 5 })];
+    return `Done: ${results.length}`;
+  });
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    const closed = new Promise<void>((resolve) => void res.once('close', () => resolve()));
+    req.on('error', () => undefined);
+    res.on('error', () => undefined);
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      if (req.url === '/api/show') res.writeHead(404).end('{"error":"no"}');
+      else void answer({ method: req.method ?? '', path: req.url ?? '', headers: req.headers, body: Buffer.concat(chunks).toString(), closed }, res, 0);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls: () => calls,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const linesOf = <T>(path: string): T[] =>
+  existsSync(path)
+    ? readFileSync(path, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as T)
+    : [];
+
+type Totals = Omit<KillReport, 'kills' | 'points'>;
+
+/** What the disk says, of all rounds. */
+function sum(folder: string, names: readonly string[], calls: number, before: readonly string[]): Totals {
+  const faults = [...before];
+  const totals = { payments: 0, effects: 0, done: 0, unknown: 0, unknownThatRan: 0, bills: 0 };
+  for (const round of readdirSync(folder).filter((name) => name.startsWith('round-'))) {
+    const workspace = join(folder, round);
+    const paid = new Map<string, number>();
+    for (const { callId } of linesOf<{ callId: string }>(join(folder, round.replace('round', 'book')))) paid.set(callId, (paid.get(callId) ?? 0) + 1);
+    for (const [callId, times] of paid) if (times > 1) faults.push(`${round}: ${callId} took effect ${times} times`);
+    totals.effects += paid.size;
+    const bills = linesOf<{ messageId: string; step: number }>(join(workspace, 'ledger.jsonl'));
+    totals.bills += bills.length;
+    for (const name of names) judgeBlock(join(workspace, 'blocks', name), { round, name, paid, bills, totals, faults });
+  }
+  if (totals.bills > calls) faults.push(`${totals.bills} bills for ${calls} calls of the model`);
+  return { ...totals, calls, faults };
+}
+
+interface Judged {
+  readonly round: string;
+  readonly name: string;
+  readonly paid: ReadonlyMap<string, number>;
+  readonly bills: readonly { readonly messageId: string; readonly step: number }[];
+  readonly totals: { payments: number; done: number; unknown: number; unknownThatRan: number };
+  readonly faults: string[];
+}
+
+function judgeBlock(folder: string, { round, name, paid, bills, totals, faults }: Judged): void {
+  const entries = JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8')) as ChatEntry[];
+  for (const { id, status, clientId } of entries.filter(({ role }) => role === 'user')) {
+    const place = `${round} ${name} ${clientId}`;
+    const answers = entries.filter(({ replyTo }) => replyTo === id);
+    if (status !== 'done' || answers.length !== 1) faults.push(`${place}: it is ${status} and has ${answers.length} answers`);
+    const records = linesOf<RunRecord>(join(folder, 'runs', `${id}.jsonl`));
+    for (const record of records) {
+      if (record.t === 'answer' && !bills.some((bill) => bill.messageId === id && bill.step === record.step))
+        faults.push(`${place}: step ${record.step} has no bill`);
+    }
+    const steps = answers[0]?.steps ?? [];
+    totals.payments += steps.length;
+    if (steps.length !== 3) faults.push(`${place}: the answer shows ${steps.length} of 3 calls`);
+    for (const { call, outcome } of steps) {
+      const ran = paid.has(`${name}/${id}/${call}`);
+      if (outcome === 'done') totals.done += 1;
+      else if (outcome === 'unknown') {
+        totals.unknown += 1;
+        if (ran) totals.unknownThatRan += 1;
+      } else faults.push(`${place}: call ${call} is ${outcome}`);
+      if (outcome === 'done' && !ran) faults.push(`${place}: call ${call} is said to be done, and the book does not have it`);
+    }
+    for (const callId of paid.keys()) {
+      if (callId.startsWith(`${name}/${id}/`) && !steps.some(({ call }) => callId.endsWith(`/${call}`)))
+        faults.push(`${place}: ${callId} took effect, and nobody is told`);
+    }
+  }
+}

@@ -1,0 +1,130 @@
+// Runs the tools of payment-server.mjs for a core: one process, started at the first call, and again after it has ended.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { BlockhouseError } from '../../../core/errors.ts';
+import type { Catalogue, ServerSettings, ToolCallRequest, ToolDefinition, ToolHost, ToolOutcome } from '../../../core/tools/port.ts';
+
+const payment = {
+  to: { type: 'string' },
+  amount: { type: 'number' },
+  delayMs: { type: 'integer' },
+  answerAfterMs: { type: 'integer' },
+  break: { type: 'string' },
+};
+const tool = (name: string, properties: object, required: string[], annotations: ToolDefinition['annotations']): ToolDefinition => ({
+  server: 'bank',
+  tool: name,
+  pin: `pin-of-${name}`,
+  description: `The tool ${name} of a bank.`,
+  inputSchema: { type: 'object', properties, required, additionalProperties: false } as ToolDefinition['inputSchema'],
+  annotations,
+});
+const WRITES = { readOnlyHint: false, idempotentHint: false, openWorldHint: false };
+const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
+
+export const BANK: readonly ToolDefinition[] = [
+  tool('pay', payment, ['to', 'amount'], WRITES),
+  tool('pay_once', { ...payment, key: { type: 'string' } }, ['to', 'amount', 'key'], WRITES),
+  tool('set_limit', { ...payment, limit: { type: 'number' } }, ['limit'], { ...WRITES, idempotentHint: true }),
+  tool('list', { delayMs: { type: 'integer' }, break: { type: 'string' } }, [], READS),
+  tool('long', { characters: { type: 'integer' } }, ['characters'], READS),
+  tool('fail', {}, [], READS),
+];
+
+/** The user trusts all annotations of the bank. */
+export const TRUSTED: ServerSettings = {
+  marks: { readOnly: ['*'], idempotent: ['*'], closedWorld: ['*'] },
+  keyArguments: { pay_once: 'key' },
+};
+
+export interface PaymentHostOptions {
+  readonly book: string;
+  /** The program of the tools. */
+  readonly server?: string;
+  readonly settings?: ServerSettings;
+  readonly tools?: readonly ToolDefinition[];
+  /** Called with each call before its bytes leave, and after its answer has come. */
+  onBefore?(call: ToolCallRequest): void | Promise<void>;
+  onAfter?(call: ToolCallRequest): void | Promise<void>;
+}
+
+interface Answer {
+  readonly isError: boolean;
+  readonly text: string;
+}
+
+/** A host whose tools run in a process. */
+export class PaymentHost implements ToolHost {
+  readonly calls: ToolCallRequest[] = [];
+  tools: readonly ToolDefinition[];
+  halts = 0;
+  readonly #options: PaymentHostOptions;
+  readonly #waiting = new Map<number, (answer: Answer | undefined) => void>();
+  #process: ChildProcessWithoutNullStreams | undefined;
+  #lastId = 0;
+
+  constructor(options: PaymentHostOptions) {
+    this.#options = options;
+    this.tools = options.tools ?? BANK;
+  }
+
+  async catalogue(servers: readonly string[]): Promise<Catalogue> {
+    const problems = servers.filter((server) => server !== 'bank').map((server) => ({ server, problem: 'there is no such server' }));
+    return { tools: servers.includes('bank') ? this.tools : [], settings: { bank: this.#options.settings ?? TRUSTED }, problems };
+  }
+
+  async call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+    this.calls.push(call);
+    await this.#options.onBefore?.(call);
+    const begun = performance.now();
+    const answer = await this.#ask(call, signal);
+    if (answer === undefined) throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', signal.aborted ? 'the call was cut off' : 'bank has ended');
+    await this.#options.onAfter?.(call);
+    return { kind: 'result', isError: answer.isError, parts: [{ type: 'text', text: answer.text }], ms: performance.now() - begun };
+  }
+
+  #ask(call: ToolCallRequest, signal: AbortSignal): Promise<Answer | undefined> {
+    const child = this.#process ?? this.#start();
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve) => {
+      const end = (answer: Answer | undefined): void => {
+        this.#waiting.delete(id);
+        resolve(answer);
+      };
+      this.#waiting.set(id, end);
+      signal.addEventListener('abort', () => end(undefined), { once: true });
+      child.stdin.write(`${JSON.stringify({ id, tool: call.tool, args: call.arguments, callId: call.callId })}\n`);
+    });
+  }
+
+  #start(): ChildProcessWithoutNullStreams {
+    const child = spawn(process.execPath, [this.#options.server ?? join(import.meta.dirname, 'payment-server.mjs'), this.#options.book], { stdio: 'pipe' });
+    child.stdin.on('error', () => undefined); // it has ended
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const { id, ...answer } = JSON.parse(line) as Answer & { id: number };
+      this.#waiting.get(id)?.(answer);
+    });
+    child.once('exit', () => {
+      if (this.#process === child) this.#process = undefined;
+      for (const end of [...this.#waiting.values()]) end(undefined);
+    });
+    this.#process = child;
+    return child;
+  }
+
+  async halt(): Promise<void> {
+    this.halts += 1;
+    await this.close();
+  }
+
+  async close(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+}

@@ -1,0 +1,28 @@
+// How a server of the kill rig is started.
+
+/** Where it ends itself. */
+export const POINTS = [
+  'before-answer-record',
+  'before-call-record',
+  'torn-call-record',
+  'before-bytes-leave',
+  'after-effect',
+  'before-result-record',
+  'after-result-record',
+  'after-end-record',
+] as const;
+export type Point = (typeof POINTS)[number];
+
+export interface NodeOptions {
+  readonly workspace: string;
+  readonly book: string;
+  /** The program of the tools. */
+  readonly server: string;
+  readonly daemon: string;
+  readonly blocks: readonly string[];
+  /** What each block is asked for, once. */
+  readonly messages: readonly string[];
+  /** Ends itself there, the n-th time that it comes by. */
+  readonly point?: Point;
+  readonly times: number;
+}

@@ -1,0 +1,58 @@
+// A server for the kill rig, in a process of its own: blocks that pay, until each message has its outcome. At a named point it ends itself with SIGKILL, as if the
+// machine had done it. Its only argument is JSON (NodeOptions).
+import { createOllama } from '../../../adapters/ollama/index.ts';
+import { createCore } from '../../../core/index.ts';
+import { hookJournals } from './journal-hooks.ts';
+import { PaymentHost } from './payment-host.ts';
+import type { NodeOptions, Point } from './payment-node-options.ts';
+
+const options = JSON.parse(process.argv[2] ?? '{}') as NodeOptions;
+let left = options.times;
+
+function at(point: Point): void {
+  if (point !== options.point) return;
+  left -= 1;
+  if (left <= 0) process.kill(process.pid, 'SIGKILL');
+}
+
+const kinds = (text: string): string[] => text.split('\n').flatMap((line) => /^\{"t":"(\w+)"/.exec(line)?.[1] ?? []);
+
+await hookJournals({
+  onWrite(text) {
+    const has = (kind: string): boolean => kinds(text).includes(kind);
+    if (has('answer')) at('before-answer-record');
+    if (has('call')) at('before-call-record');
+    if (has('result')) at('before-result-record');
+    if (has('call') && options.point === 'torn-call-record' && left === 1) return Math.floor(text.length / 2);
+    if (has('call') && options.point === 'torn-call-record') left -= 1;
+    return undefined;
+  },
+  onTorn: () => at('torn-call-record'),
+  onSynced(text) {
+    if (kinds(text).includes('result')) at('after-result-record');
+    if (kinds(text).includes('end')) at('after-end-record');
+  },
+});
+
+const host = new PaymentHost({ book: options.book, server: options.server, onBefore: () => at('before-bytes-leave'), onAfter: () => at('after-effect') });
+const core = createCore({ workspace: options.workspace, adapters: [createOllama()], env: { OLLAMA_BASE_URL: options.daemon }, tools: host });
+await core.start();
+const known = new Set((await core.blocks.list()).map(({ name }) => name));
+const config = { adapter: { provider: 'ollama', model: 'm' }, tools: { servers: ['bank'], allow: ['bank/*'] }, retry: { maxAttempts: 3 } };
+for (const name of options.blocks) {
+  if (!known.has(name)) await core.blocks.create({ name, config });
+  for (const message of options.messages) await core.blocks.post(name, { message: `${name}: ${message}`, clientId: message }, 'api');
+  await core.blocks.start(name);
+}
+process.stdout.write('ready\n');
+
+const isOver = async (): Promise<boolean> => {
+  for (const name of options.blocks) {
+    const entries = await core.blocks.history(name);
+    if (entries.some(({ role, status }) => role === 'user' && (status === 'queued' || status === 'processing' || status === 'waiting-approval'))) return false;
+  }
+  return true;
+};
+while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 10));
+process.stdout.write('over\n');
+await core.close();

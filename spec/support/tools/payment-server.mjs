@@ -1,0 +1,55 @@
+// A real program with tools, in a process of its own: a book of payments in a file, to which each effect adds one line. It reads one call a line from standard input
+// and answers with one line. Its arguments say when it is slow and where it breaks off.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const [book] = process.argv.slice(2);
+
+const lines = () =>
+  existsSync(book)
+    ? readFileSync(book, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+    : [];
+
+/** One effect: one line. */
+const add = (line) => appendFileSync(book, `${JSON.stringify(line)}\n`);
+
+const TOOLS = {
+  /** Not repeatable: each call is a payment. */
+  pay: ({ to, amount }, callId) => {
+    add({ pay: to, amount, callId });
+    return `Paid ${amount} to ${to}.`;
+  },
+  /** Keeps to a key: the same one again changes nothing. */
+  pay_once: ({ to, amount, key }, callId) => {
+    if (!lines().some((line) => JSON.parse(line).key === key)) add({ pay: to, amount, key, callId });
+    return `Paid ${amount} to ${to} once.`;
+  },
+  /** Idempotent: sets what is set. Each call is told in the book, so that a test sees it. */
+  set_limit: ({ limit }, callId) => {
+    add({ limit, callId });
+    return `The limit is ${limit}.`;
+  },
+  list: () => lines().join('\n') || 'No payments.',
+  long: ({ characters }) => 'x'.repeat(characters),
+  fail: () => {
+    throw new Error('The bank is closed.');
+  },
+};
+
+async function take({ id, tool, args, callId }) {
+  await delay(args.delayMs ?? 0);
+  if (args.break === 'before') process.exit(1);
+  try {
+    const text = TOOLS[tool](args, callId);
+    if (args.break === 'after') process.exit(1);
+    await delay(args.answerAfterMs ?? 0);
+    process.stdout.write(`${JSON.stringify({ id, isError: false, text })}\n`);
+  } catch (error) {
+    process.stdout.write(`${JSON.stringify({ id, isError: true, text: error.message })}\n`);
+  }
+}
+
+createInterface({ input: process.stdin }).on('line', (line) => void take(JSON.parse(line)));
