@@ -675,6 +675,7 @@ export interface BlockConfigFile {
   readonly schedule?: readonly Schedule[];
   /** Doors for other programs, each with a secret in auth.json */
   readonly hooks?: readonly Hook[];
+  readonly tools?: BlockTools | null;
   /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
   /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
@@ -752,10 +753,38 @@ export interface BlockConfigPatch {
   readonly schedule?: readonly Schedule[];
   /** Doors for other programs, each with a secret in auth.json */
   readonly hooks?: readonly Hook[];
+  readonly tools?: BlockTools | null;
   /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
   /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
   readonly enabled?: boolean;
+}
+
+/** The tools of a block. */
+export interface BlockTools {
+  /** Names of the servers whose tools it may call */
+  readonly servers?: readonly string[];
+  /** Tools that it may never call, and does not see */
+  readonly deny?: readonly string[];
+  /** Tools whose calls wait for a person */
+  readonly ask?: readonly string[];
+  /** Tools that it may call */
+  readonly allow?: readonly (string | ToolRule)[];
+  /** What happens to calls of tools that no list names; default ask */
+  readonly default?: 'ask' | 'deny';
+  /** Tools that are offered even if the definitions are many */
+  readonly always?: readonly string[];
+  /** Whether calls that write or send wait for a person once the run has read output of a tool that reads the open world; default ask */
+  readonly taint?: 'ask' | 'ignore';
+  /** Who learns first that the outcome of a call is not known: the model, or a person; default tell */
+  readonly onUnknown?: 'tell' | 'ask';
+  readonly limits?: ToolLimits;
+  readonly approvals?: {
+    /** How long a call waits for a person, in milliseconds; default 86400000 */
+    readonly timeoutMs?: number;
+    /** What happens when nobody has decided; default deny */
+    readonly onTimeout?: 'deny' | 'fail';
+  };
 }
 
 /** A hook in config.json. Its secret is in auth.json. */
@@ -801,6 +830,42 @@ export interface Schedule {
   readonly until?: string;
   /** False turns it off */
   readonly enabled?: boolean;
+}
+
+/** The most that one message may use. */
+export interface ToolLimits {
+  /** Most calls of the model; default 25 */
+  readonly steps?: number;
+  /** Most calls of tools; default 50 */
+  readonly calls?: number;
+  /** Most seconds of work; waiting for people does not count; default 900 */
+  readonly seconds?: number;
+  /** Most tokens of all calls of the model; default null */
+  readonly tokens?: number | null;
+  /** Most USD for all calls of the model; default null */
+  readonly usd?: number | null;
+  /** Most calls of tools at a time; default 4 */
+  readonly parallel?: number;
+  /** Most tokens of one result that the model sees; default 8000 */
+  readonly resultTokens?: number;
+  /** Most tokens of the definitions of tools in a prompt; default 10000 */
+  readonly definitionTokens?: number;
+  /** The equal call of a message that is refused first; default 3 */
+  readonly sameCall?: number;
+}
+
+/** A rule that allows some calls of a tool. */
+export interface ToolRule {
+  /** server/tool; * means any text */
+  readonly tool: string;
+  /** Arguments that must be there, each a path that fits this pattern; ~ is the home folder, ** any folders */
+  readonly where?: Readonly<Record<string, string>>;
+  /** Allows calls with exactly these arguments */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** Allows the tool only while its definition has this hash */
+  readonly pin?: string;
+  /** Allows the call also after the run has read output of a tool that reads the open world */
+  readonly evenTainted?: boolean;
 }
 
 /** What was spent today and this month, and whether a cap is near or reached. */
@@ -921,8 +986,14 @@ export interface CurrentTask {
   /** ISO 8601, UTC, with milliseconds */
   readonly startedAt: string;
   readonly attempt: number;
-  readonly phase: 'waiting-model' | 'streaming' | 'saving' | 'compacting';
+  readonly phase: 'waiting-model' | 'streaming' | 'checking' | 'calling-tool' | 'concluding' | 'saving' | 'compacting';
   readonly outputChars: number;
+  /** With tools: which call of the model this is */
+  readonly step?: number;
+  /** With tools: how many there may be */
+  readonly steps?: number;
+  /** The tool that is called */
+  readonly tool?: string;
 }
 
 /** pulse.json: what the monitor does and has done. */
@@ -965,7 +1036,7 @@ export interface Reason {
 }
 
 /** The states of a block. docs/architecture.md explains them. */
-export type BlockState = 'unconfigured' | 'stopped' | 'starting' | 'idle' | 'working' | 'compacting' | 'backoff' | 'paused' | 'stopping' | 'failed';
+export type BlockState = 'unconfigured' | 'stopped' | 'starting' | 'idle' | 'working' | 'compacting' | 'backoff' | 'paused' | 'waiting-approval' | 'stopping' | 'failed';
 
 /** The coarse status of a block; `statusOf` maps the states to it. */
 export type BlockStatus = 'SLEEPING' | 'ACTIVE' | 'BUSY' | 'ERROR';
@@ -1081,6 +1152,29 @@ export interface PostMessage {
   readonly clientId?: string;
 }
 
+/** A call that waits for a person. */
+export interface Approval {
+  readonly id: string;
+  readonly block: string;
+  readonly messageId: string;
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  /** unknown: whether a call ran whose outcome is not known */
+  readonly kind: 'call' | 'unknown' | 'input';
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Of tool, arguments and definition. A decision names it */
+  readonly digest: string;
+  readonly because: 'rule' | 'default' | 'tainted' | 'repeat' | 'unknown' | 'input';
+  readonly marks: ToolMarks;
+  /** Tools whose output the run has read */
+  readonly readBefore: readonly string[];
+  /** ISO 8601, UTC, with milliseconds */
+  readonly createdAt: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly expiresAt: string;
+}
+
 /** A model that one message asks. */
 export interface AskedModel {
   readonly provider: string;
@@ -1109,7 +1203,7 @@ export interface ChatEntry {
   readonly timestamp: string;
   /** False while a user message is waiting or being answered */
   readonly processed: boolean;
-  readonly status: 'queued' | 'processing' | 'done' | 'failed' | 'cancelled' | 'expired' | 'interrupted';
+  readonly status: 'queued' | 'processing' | 'waiting-approval' | 'done' | 'failed' | 'cancelled' | 'expired' | 'interrupted';
   readonly channel: 'web' | 'cli' | 'api' | 'schedule' | 'hook';
   /** On an answer: id of the message that it answers */
   readonly replyTo?: string;
@@ -1134,8 +1228,20 @@ export interface ChatEntry {
   readonly latencyMs?: number | null;
   readonly ttftMs?: number | null;
   readonly stopReason?: StopReason;
+  /** On an answer: the calls of tools that it took */
+  readonly steps?: readonly EntryStep[];
+  /** How many times the message was begun with tools */
+  readonly run?: number;
+  /** On a message that waits for a person: ids of what is to be decided */
+  readonly waitingFor?: readonly string[];
   readonly startedAt?: string | null;
   readonly finishedAt?: string | null;
+}
+
+/** Who decided. */
+export interface Decider {
+  readonly channel: 'cli' | 'web' | 'api' | 'link' | 'clock';
+  readonly name: string;
 }
 
 /** Why a message failed or waits for another attempt. */
@@ -1143,6 +1249,150 @@ export interface EntryError {
   readonly code: string;
   readonly message: string;
   readonly retryable: boolean;
+}
+
+/** A call of a tool, as an answer shows it. The journal of the run has all of it. */
+export interface EntryStep {
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  readonly tool: string;
+  /** JSON, the first 2,048 characters */
+  readonly arguments: string;
+  /** done, unknown, or why it was refused */
+  readonly outcome: string;
+  readonly isError: boolean;
+  readonly ms: number | null;
+  readonly approvedBy?: string;
+  /** The first 500 characters of the result */
+  readonly preview: string;
+}
+
+/** A call as the model asked for it. */
+export interface RunCall {
+  readonly n: number;
+  readonly id: string;
+  readonly tool: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly providerMetadata?: Readonly<Record<string, unknown>>;
+}
+
+/** The journal of a message. */
+export interface RunJournal {
+  readonly messageId: string;
+  readonly records: readonly RunRecord[];
+}
+
+/** One line of a journal. */
+export type RunRecord = {
+  readonly t: 'run';
+  readonly run: number;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  readonly cause: string;
+  readonly tools: readonly string[];
+  readonly limits: Readonly<Record<string, unknown>>;
+} | {
+  readonly t: 'resume';
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  readonly attempt: number;
+} | {
+  readonly t: 'model';
+  /** Counts the answers of the model, over all runs of the message */
+  readonly step: number;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly tokens: number;
+} | {
+  readonly t: 'answer';
+  /** Counts the answers of the model, over all runs of the message */
+  readonly step: number;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  readonly text: string;
+  readonly calls: readonly RunCall[];
+  readonly usage: Usage | null;
+  readonly costUsd: number | null;
+  readonly latencyMs: number;
+  readonly ttftMs: number | null;
+  readonly stopReason: string;
+  /** Opaque state of the provider */
+  readonly state?: Readonly<Record<string, unknown>>;
+} | {
+  readonly t: 'ask';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  readonly approval: Approval;
+} | {
+  readonly t: 'decision';
+  readonly approval: string;
+  readonly decision: 'approve' | 'deny' | 'expire' | 'cancel' | 'ran' | 'not-ran' | 'tell';
+  readonly by: Decider;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  readonly note?: string;
+} | {
+  readonly t: 'call';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  readonly try: number;
+  readonly pin: string;
+} | {
+  readonly t: 'task';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  readonly taskId: string;
+  readonly ttlMs: number;
+  readonly pollMs: number;
+} | {
+  readonly t: 'result';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  readonly ms: number;
+  readonly isError: boolean;
+  readonly text: string;
+  readonly ref?: string;
+  readonly chars?: number;
+  readonly by?: string;
+} | {
+  readonly t: 'refused';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  readonly code: 'denied' | 'expired' | 'invalid-arguments' | 'not-offered' | 'too-large' | 'timeout' | 'server-failed' | 'changed' | 'not-run' | 'limit' | 'same-call';
+  readonly note: string;
+} | {
+  readonly t: 'unknown';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  readonly why: string;
+} | {
+  readonly t: 'end';
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  readonly status: 'done' | 'failed' | 'cancelled';
+  readonly content?: string;
+  readonly stopReason?: string;
+  readonly code?: string;
+};
+
+/** A whole result that was too long for the model. */
+export interface RunResult {
+  readonly isError: boolean;
+  readonly parts: readonly ContentPart[];
+}
+
+/** What a tool is known to do; each mark holds only if the server and the user say the same. */
+export interface ToolMarks {
+  readonly readOnly: boolean;
+  readonly idempotent: boolean;
+  readonly closedWorld: boolean;
 }
 
 /** Settings of one chat request, which override the stored ones. */
@@ -2706,6 +2956,6 @@ export type CallPurpose = 'chat' | 'summary';
 export type TransitionActor = Transition['actor'];
 
 type Section = 'memory' | 'pulse' | 'retry' | 'budget' | 'queue' | 'logs';
-type ConfigFields = Required<BlockConfigFile>;
+type ConfigFields = Required<Omit<BlockConfigFile, 'tools'>> & Pick<BlockConfigFile, 'tools'>;
 /** config.json with all defaults filled in; unknown fields are kept beside these. */
 export type BlockConfig = { readonly [F in keyof ConfigFields]: F extends Section ? Readonly<Required<ConfigFields[F]>> : ConfigFields[F] };

@@ -259,7 +259,7 @@ t.test('only the file store of the core touches files, and what opens sockets an
 t.test('a file above 400 lines says why here', async (t) => {
   // core/types.ts is generated.
   const long = [...SOURCES, ...PAGE_SOURCES].filter(({ path, text }) => path !== 'core/types.ts' && text.split('\n').length > 401).map(({ path }) => path);
-  t.strictSame(long, []);
+  t.strictSame(long, ['core/errors.ts'], 'core/errors.ts is the table of all error codes, a row for each');
 });
 
 t.test('the page imports itself, types of the contract, and the packages that the build puts into its scripts', async (t) => {

@@ -36,7 +36,6 @@ const LOG_CHANNEL = 'monitor';
 const GONE_AFTER_MS = 100;
 /** The monitor runs, and does nothing. */
 const WAITS: ReadonlySet<BlockState> = new Set(['backoff', 'paused', 'waiting-approval', 'failed']);
-const FOREVER = { timeout: Number.POSITIVE_INFINITY };
 
 /** Blocks by actor system: all blocks share one machine, and its work finds its block here. */
 const owners = new WeakMap<ActorSystem, Block>();
