@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
+import { shortenSchemas } from './shorten-schemas.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/cli'));
@@ -91,7 +92,7 @@ writeFileSync(join(OUT, 'licences.txt'), licencesOf(metafile));
 process.stdout.write(`${relative(process.cwd(), OUT)}: ${Object.keys(metafile.outputs).length} files\n`);
 
 await Promise.all(reachedModules().map(withoutComments));
-indentLess(resolve(OUT, '../core/schemas'));
+shortenSchemas(resolve(OUT, '../core/schemas'));
 
 /** The modules that programs get. Removes those that no door of the package leads to: the types of what programs can't import, and modules that have types alone. */
 function reachedModules(): string[] {
@@ -115,17 +116,6 @@ function reachedModules(): string[] {
     }
   }
   return [...reached].filter((file) => file.endsWith('.js'));
-}
-
-/** The declarations of schemas are nested deeply, so that half of them is blanks. */
-function indentLess(folder: string): void {
-  for (const name of readdirSync(folder).filter((each) => each.endsWith('.d.ts'))) {
-    const file = join(folder, name);
-    writeFileSync(
-      file,
-      readFileSync(file, 'utf8').replace(/^(?: {4})+/gm, (blanks) => ' '.repeat(blanks.length / 4)),
-    );
-  }
 }
 
 /** The docstrings are in the types, and the reasons in the source. */

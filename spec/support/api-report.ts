@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import { shortenSchemas } from '../../cli/shorten-schemas.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const HEADER = `The public types of each entry point, and the types that they refer to, without comments. Each type is listed once. \`npm run generate\` makes this file from the
@@ -26,6 +27,7 @@ export function apiReport(): string {
       encoding: 'utf8',
     });
     if (status !== 0) throw new Error(`The declarations could not be made:\n${stdout}`);
+    shortenSchemas(join(folder, 'core/schemas'));
     return reportOf(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
