@@ -133,7 +133,11 @@ t.test('an idempotency key attaches across a disconnect and a protocol, whole or
   for (const answer of await Promise.all(waiting)) t.match(answer, { status: 200, text: /Hello/ });
   t.match((await streamed).text, /"Hel"[\s\S]*"lo"[\s\S]*\[DONE\]/);
   t.match(await ask(server, chat, 'hi', { headers }), { status: 200, text: /Hello/ }, 'for ever');
-  t.match(await ask(server, chat, 'ho', { headers }), { status: 409, headers: { 'x-should-retry': 'false' } });
+  t.match(await ask(server, chat, 'ho', { headers }), {
+    status: 409,
+    headers: { 'x-should-retry': 'false' },
+    json: { error: { code: 'idempotency_key_reused' } },
+  });
   t.equal((await askedOf(server)).length, 1);
   t.equal(daemon.calls.length, 1);
 });
