@@ -789,7 +789,7 @@ export interface BlockTools {
 
 /** A hook in config.json. Its secret is in auth.json. */
 export interface Hook {
-  /** Name of the hook, once in a block */
+  /** Name of the hook, once in a block: up to 32 lower-case letters, digits and `-` */
   readonly id: string;
   /** How deliveries are signed: as Standard Webhooks says, as if it is left out, or as GitHub does */
   readonly style?: 'standard' | 'github';
@@ -806,7 +806,7 @@ export type MessageWindow = number | 'all';
 
 /** A schedule in config.json. It has one of `cron`, `every` and `at`. */
 export interface Schedule {
-  /** Name of the schedule, once in a block */
+  /** Name of the schedule, once in a block: up to 32 lower-case letters, digits and `-` */
   readonly id: string;
   /** Five fields, such as `0 8 * * 1-5`, or @hourly, @daily, @weekly, @monthly */
   readonly cron?: string;

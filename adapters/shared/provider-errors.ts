@@ -43,6 +43,8 @@ const CODES: Record<ProviderErrorKind, ErrorCode> = {
 };
 /** Request timeout, gateway timeout, and the timeout of Cloudflare's proxy. */
 const TIMED_OUT: ReadonlySet<number> = new Set([408, 504, 524]);
+/** Loop Detected: the same call would come round again. */
+const LOOP = 508;
 const MAX_MESSAGE_CHARACTERS = 2000;
 /** How many characters of a message are searched for secrets. 2,000 are shown; the rest has room for any spelling of a secret that begins in them. */
 const SEARCHED_CHARACTERS = 16 * 1024;
@@ -101,10 +103,11 @@ export function fromProviderError(
 ): BlockhouseError {
   const message = redact(error.message.slice(0, SEARCHED_CHARACTERS), from.secrets).slice(0, MAX_MESSAGE_CHARACTERS);
   const refusedFor = reasonIn({ ...error, message });
+  const retryable = error.retryable ?? (from.status === LOOP ? false : undefined);
   const retryAfterMs = from.headers === undefined ? error.retryAfterMs : (headerWait(from.headers) ?? error.retryAfterMs);
   return new BlockhouseError(CODES[error.kind], `${from.name}${from.status === undefined ? '' : ` (HTTP ${from.status})`}: ${message}`, {
     ...(from.status !== undefined && { upstreamStatus: from.status }),
-    ...(error.retryable !== undefined && { retryable: error.retryable }),
+    ...(retryable !== undefined && { retryable }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(from.mayHaveRun !== undefined && { mayHaveRun: from.mayHaveRun }),
     ...(refusedFor !== undefined && { refusedFor }),

@@ -28,6 +28,14 @@ interface Plan {
   readonly lead: Lead;
 }
 
+/** What a program asks. */
+interface Asked {
+  /** Undefined for the names that it knows by itself. */
+  readonly model: string | undefined;
+  /** The blocks that its model means, which its key must have the right to. */
+  readonly blocks: readonly string[];
+}
+
 /** The limits of a run. */
 interface RunLimits {
   readonly usdPerDay: number | null;
@@ -105,8 +113,8 @@ export class LaunchCommand extends LimitsCommand {
     const plans: Plan[] = [];
     await this.withServer(async (api) => {
       const name = basename(this.program);
-      const model = await this.#modelFor(api, knownProgram(name));
-      const key = await takeKey(api, name, limits);
+      const { model, blocks } = await this.#modelFor(api, knownProgram(name));
+      const key = await takeKey(api, name, { ...limits, ...(blocks.length > 0 && { blocks }) });
       await this.#saySetup(api, key, model, limits);
       plans.push({ key, lead: leadOf(name, { origin: api.client.place.url.origin, key: key.key, model }) });
       return 'ok';
@@ -126,20 +134,22 @@ export class LaunchCommand extends LimitsCommand {
       );
   }
 
-  /** The name that the program should ask; undefined for those that it asks by itself. Makes the aliases that are needed. */
-  async #modelFor(api: Api, program: Program | undefined): Promise<string | undefined> {
+  /** What the program should ask; no model if it asks by names of its own. Makes the aliases that are needed. */
+  async #modelFor(api: Api, program: Program | undefined): Promise<Asked> {
     const ready = await readyProviders(api);
     const aliases = [...(this.alias ?? []), ...(program?.needsAlias && this.model !== undefined && program.asks !== undefined ? [program.asks] : [])];
     if (this.model === undefined && aliases.length === 0) {
       const asked = program?.asks === undefined ? undefined : await resolved(api, program.asks);
-      if (asked?.targets.some(({ adapter }) => ready.all.includes(adapter))) return undefined;
-      if (program === undefined && ready.all.length > 0) return undefined;
+      if (asked?.targets.some(({ adapter }) => ready.all.includes(adapter))) return { model: undefined, blocks: [] };
+      if (program === undefined && ready.all.length > 0) return { model: undefined, blocks: [] };
     }
     const model = this.model ?? (await this.#defaultModel(api, ready.adapters));
     const meant = await api.resolveModel(model);
+    const blocks = meant.targets.flatMap((target) => (target.adapter === 'block' ? [target.model] : []));
+    for (const block of blocks) await api.details(block); // a name that no block has means one as well
     for (const name of program?.needsAlias && this.model === undefined && program.asks !== undefined ? [...aliases, program.asks] : aliases)
       await this.#makeAlias(api, name, meant, ready.all);
-    return model;
+    return { model, blocks };
   }
 
   /** The default model of the first provider that is ready, or what it has instead. */

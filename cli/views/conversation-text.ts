@@ -75,7 +75,7 @@ function foldedText(lines: readonly string[], width: number): string[] {
 /** Who wrote it, when, and its id; what is unusual about its outcome; the model of an answer. */
 function heading(block: string, entry: ChatEntry, { now, style, width }: View): string {
   const { role, status, id, timestamp, provider, model } = entry;
-  const who = oneLine(role === 'user' ? 'you' : block);
+  const who = oneLine(role === 'user' ? senderOf(entry) : block);
   const facts = [
     relative(timestamp, now),
     ...(status === 'done' ? [] : [status]),
@@ -83,6 +83,14 @@ function heading(block: string, entry: ChatEntry, { now, style, width }: View): 
     id,
   ];
   return `${style.bold(who)}  ${style.dim(fit(oneLine(facts.join('  ')), Math.max(width - who.length - 2, 8)))}`;
+}
+
+/** Who or what has sent a message. */
+function senderOf({ channel, chain, clientId }: ChatEntry): string {
+  if (channel === 'schedule') return `schedule ${clientId?.split(':')[1] ?? ''}`.trimEnd();
+  const [link] = chain ?? [];
+  if (link?.via === 'hook') return `hook ${link.hook ?? ''}`.trimEnd();
+  return link?.via === 'key' && link.key !== undefined ? `key ${link.key}` : 'you';
 }
 
 /** The number of entries that a person asked for. Throws a CliError. */

@@ -59,7 +59,7 @@ function lastRun({ lastOutcomes, fired }: ScheduleView, now: number): string {
   const [last] = lastOutcomes;
   if (last === undefined) return fired === 0 ? 'never' : `${plural(fired, 'run')}, none of them in the chat any more`;
   const why = last.error === null ? '' : `: ${oneLine(last.error)}`;
-  return `${relative(last.at, now)}, ${oneLine(last.status)}${why} (${plural(fired, 'run')})`;
+  return `${relative(last.at, now)}, ${oneLine(last.status)}${why}${fired === 0 ? '' : ` (${plural(fired, 'run')})`}`;
 }
 
 function skippedText({ skipped }: ScheduleView): string {

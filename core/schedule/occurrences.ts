@@ -31,7 +31,7 @@ const FOLD_MS = 3 * 60 * MINUTE_MS;
 export function timingOf(schedule: Pick<Schedule, 'cron' | 'every' | 'at' | 'timezone' | 'until'>, zone: string): Timing {
   const { cron, every, at } = schedule;
   const given = [cron, every, at].filter((one) => one !== undefined).length;
-  if (given !== 1) throw new ScheduleFault('', 'must have one of cron, every and at');
+  if (given !== 1) throw new ScheduleFault('', `must have ${given === 0 ? '' : 'only '}one of cron, every and at`);
   const timezone = schedule.timezone ?? zone;
   formatOf(timezone);
   const timing = cron !== undefined ? cronTiming(cron, timezone) : every !== undefined ? everyTiming(every) : atTiming(at ?? '');
@@ -102,8 +102,10 @@ function parsed(pattern: string, timezone: string): Cron {
     // Lists and ranges of hours count as times of the day, too (after-the-gap).
     return new Cron(pattern, { timezone, mode: '5-part', paused: true, fixedTimeRule: 'no-wildcard' });
   } catch (error) {
-    const fault = (error as Error).message.replace(/^Cron(Pattern)?: /, '').replace(/^mode '5-part' requires/, 'it needs');
-    throw new ScheduleFault('cron', `must have five fields, such as 0 8 * * 1-5 (${fault.replace(/\.$/, '')})`);
+    const hasFive = pattern.split(/\s+/).length === 5;
+    if (!hasFive) throw new ScheduleFault('cron', 'must have five fields (minute, hour, day, month, weekday), such as 0 8 * * 1-5');
+    const fault = (error as Error).message.replace(/^Cron(Pattern)?: /, '').replace(/\.$/, '');
+    throw new ScheduleFault('cron', `can't be used: ${fault.charAt(0).toLowerCase()}${fault.slice(1)}`);
   }
 }
 

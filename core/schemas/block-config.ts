@@ -51,7 +51,7 @@ export const Schedule = {
   type: 'object',
   required: ['id', 'message'],
   properties: {
-    id: { type: 'string', pattern: SCHEDULE_ID_PATTERN, description: 'Name of the schedule, once in a block' },
+    id: { type: 'string', pattern: SCHEDULE_ID_PATTERN, description: 'Name of the schedule, once in a block: up to 32 lower-case letters, digits and `-`' },
     cron: { type: 'string', minLength: 1, maxLength: 200, description: 'Five fields, such as `0 8 * * 1-5`, or @hourly, @daily, @weekly, @monthly' },
     every: { type: 'string', minLength: 2, maxLength: 12, description: 'A time span, such as `30m`, `6h` or `2d`; one minute at least' },
     at: { type: 'string', minLength: 1, maxLength: 40, description: 'Once: ISO 8601 with `Z` or an offset, such as `2026-12-24T09:00:00+01:00`' },
@@ -86,7 +86,7 @@ export const Hook = {
   type: 'object',
   required: ['id', 'message'],
   properties: {
-    id: { type: 'string', pattern: SCHEDULE_ID_PATTERN, description: 'Name of the hook, once in a block' },
+    id: { type: 'string', pattern: SCHEDULE_ID_PATTERN, description: 'Name of the hook, once in a block: up to 32 lower-case letters, digits and `-`' },
     style: {
       type: 'string',
       enum: ['standard', 'github'],

@@ -43,6 +43,10 @@ t.test('schedules are added, changed, run, paused, resumed and removed, on a pho
   }
   await page.getByRole('button', { name: 'Run now' }).click();
   await page.getByText('answered').waitFor(); // told by the server, nothing asks again and again
+  t.equal(await page.getByText('0 runs').count(), 0, 'one by hand is none of its runs');
+  const chat = await world.page('/ui/blocks/ada');
+  await chat.getByRole('heading', { name: 'Schedule brief' }).waitFor();
+  await chat.close();
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Somebody has paused it.').waitFor();
   await page.getByRole('button', { name: 'Resume' }).click();

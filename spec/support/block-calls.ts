@@ -11,6 +11,7 @@ export interface Entry {
   readonly content: string;
   readonly replyTo?: string;
   readonly channel: string;
+  readonly attempts?: number;
 }
 
 export async function createBlock(server: TestServer, name: string, config: object = RUNNABLE): Promise<void> {

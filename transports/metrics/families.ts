@@ -186,6 +186,20 @@ export const FAMILIES = {
     labels: ['outcome', 'trigger'],
   },
 
+  schedulesFired: { name: 'blockhouse_schedule_runs_total', kind: 'counter', help: 'Messages that schedules of blocks have sent.', labels: [] },
+  schedulesSkipped: {
+    name: 'blockhouse_schedule_runs_skipped_total',
+    kind: 'counter',
+    help: 'Runs of schedules that were left out, by reason: missed, overlap, halted or cap.',
+    labels: ['reason'],
+  },
+  hooksTaken: {
+    name: 'blockhouse_hook_deliveries_total',
+    kind: 'counter',
+    help: 'Deliveries that hooks of blocks have taken, also those that came again.',
+    labels: [],
+  },
+
   keySpent: {
     name: 'blockhouse_key_spent',
     kind: 'gauge',

@@ -36,6 +36,7 @@ export class Metrics {
   readonly #requests = new Shelves(() => ({ methods: new Shelves(() => new Map<number, number>()), seconds: new Histogram(FAMILIES.requestSeconds) }));
   readonly #messages = new Counts();
   readonly #compactions = new Counts();
+  readonly #skippedRuns = new Counts();
   readonly #droppedSpans = new Counts();
   /** By part of the store. */
   readonly #store = new Shelves(() => new Histogram(FAMILIES.storeAnswerSeconds));
@@ -43,6 +44,8 @@ export class Metrics {
   /** When the messages came that wait, by their ids, the oldest first. */
   readonly #waiting = new Map<string, { readonly block: string; readonly at: number }>();
   #queued = 0;
+  #firedRuns = 0;
+  #deliveries = 0;
   #sockets = 0;
   #socketsOpened = 0;
   #faults = 0;
@@ -86,6 +89,13 @@ export class Metrics {
     });
     events.on('block.archived', ({ block }) => this.#forget(block));
     events.on('memory.compacted', ({ outcome, trigger }) => this.#compactions.add(`${outcome}\n${trigger}`));
+    events.on('schedule.fired', () => {
+      this.#firedRuns += 1;
+    });
+    events.on('schedule.skipped', ({ reason, runs }) => this.#skippedRuns.add(reason, runs));
+    events.on('hook.taken', () => {
+      this.#deliveries += 1;
+    });
     events.on('store.answered', ({ part, durationMs }) => this.#store.of(part).observe(durationMs / 1000));
     events.on('workspace.fault', () => {
       this.#faults += 1;
@@ -183,6 +193,9 @@ export class Metrics {
     yield ['queued', one(this.#queued)];
     yield ['compactions', pairsOf(this.#compactions)];
     yield ['oldestWait', one(this.#oldestWait())];
+    yield ['schedulesFired', one(this.#firedRuns)];
+    yield ['schedulesSkipped', pairsOf(this.#skippedRuns)];
+    yield ['hooksTaken', one(this.#deliveries)];
   }
 
   async #ofBlocks(): Promise<Families> {

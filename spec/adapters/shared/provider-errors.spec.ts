@@ -31,6 +31,13 @@ t.test('a provider error knows better than its kind whether it may be retried', 
   t.equal(fromProviderError({ kind: 'rejected', message: 'x', retryable: true }, { name: 'A', secrets: [] }).retryable, true);
 });
 
+t.test('a call that comes round to where it began is not made again, also where the answer has no header that says so', async (t) => {
+  t.match(fromProviderError({ kind: kindOfStatus(508), message: 'loop' }, { name: 'A', status: 508, secrets: [] }), {
+    code: 'UPSTREAM_FAILED',
+    retryable: false,
+  });
+});
+
 t.test('an error inside a stream has no status', async (t) => {
   const error = fromProviderError({ kind: 'failed', message: 'broke', retryAfterMs: 5 }, { name: 'Acme', secrets: [] });
   t.equal(error.message, 'Acme: broke');

@@ -102,6 +102,18 @@ t.test('a program that takes certain names only gets an alias, which no later ru
   t.same(await keysOf(desk), []);
 });
 
+t.test('a program whose model is a block may talk to that block, and to no other', async (t) => {
+  const desk = await openDesk(t);
+  for (const name of ['ada', 'bob']) t.match(await desk.on(['new', name, '--provider', 'ollama', '--model', 'gemma4', '--start']), { code: 0 });
+  t.match(await desk.on(['alias', 'set', 'helper', 'block/ada']), { code: 0 });
+  const env = programs(t, { agent: `${ASKS} ask('block/ada').then(async (ada) => console.log(ada.status, (await ask('block/bob')).status));` });
+  const launch = (...args: string[]) => launchOf(t, desk, env)(...args, 'agent').ended;
+  for (const model of ['block/ada', 'helper']) t.match(await launch('-m', model), { code: 0, stdout: '200 403\n' }, model);
+  t.match(await launch('-m', 'ollama/gemma4'), { code: 0, stdout: '403 403\n' });
+  t.match(await launch('-m', 'block/eve'), { code: 2, stderr: /no block "eve"/ }, 'a block that is not there');
+  t.same(await keysOf(desk), []);
+});
+
 t.test('what a run costs is said at its end, its caps hold, and two at the same time have a key each', async (t) => {
   const desk = await openDesk(t);
   const env = programs(t, {

@@ -64,6 +64,15 @@ t.test('what was said is folded between words, and code and tables keep their li
   t.same(conversationText('b', [entry(0, { content })], { ...view, width: Number.POSITIVE_INFINITY })[1], 'A sentence that is longer than the terminal.');
 });
 
+t.test('what a schedule, a hook or a program with a key has sent is not shown as what you have', async (t) => {
+  const who = (more: object): string | undefined => conversationText('ada', [entry(1, more)], view)[0]?.split('  ')[0];
+  t.equal(who({}), 'you');
+  t.equal(who({ channel: 'schedule', clientId: 'schedule:brief:2026-11-22T08:00:00.000Z' }), 'schedule brief');
+  t.equal(who({ channel: 'hook', chain: [{ via: 'hook', hook: 'issues' }] }), 'hook issues');
+  t.equal(who({ channel: 'api', chain: [{ via: 'key', key: 'my-app' }] }), 'key my-app');
+  t.equal(who({ channel: 'api', chain: [{ via: 'api' }] }), 'you');
+});
+
 t.test('each entry has a heading that fits, and a failed one says why', async (t) => {
   const failed = entry(1, { status: 'failed', error: { code: 'X', message: 'no\x1b[2J way', retryable: false } });
   const reply = entry(2, { role: 'assistant', provider: 'ollama', model: 'x'.repeat(100), content: 'a\nb\nc\n' });

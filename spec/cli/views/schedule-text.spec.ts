@@ -56,6 +56,7 @@ t.test('what is not known is left out, and UTC is said once', async (t) => {
     lines({ fired: 3, lastOutcomes: [] }),
     ['', '', '', '', '', '  last  3 runs, none of them in the chat any more'].map((line) => new RegExp(`${line}$`)).concat([/./, /./]),
   );
+  t.match(lines({ fired: 0 })[5], /^ {2}last .* ago, failed: No key\.$/, 'one that was run by hand');
   const { cron: _cron, ...rest } = VIEW;
   t.match(
     scheduleLines(

@@ -139,12 +139,12 @@ t.test('until is the last day, in the zone of the schedule', async (t) => {
 t.test('what never runs says which field is wrong', async (t) => {
   const wrong: [schedule: Parameters<typeof timingOf>[0], field: string, message: RegExp][] = [
     [{}, '', /one of cron, every and at/],
-    [{ cron: '* * * * *', every: '5m' }, '', /one of cron, every and at/],
+    [{ cron: '* * * * *', every: '5m' }, '', /only one of cron, every and at/],
     [{ cron: '0 0 30 2 *' }, 'cron', /no such day/],
     [{ cron: '0 0 31 4,6 *' }, 'cron', /no such day/],
-    [{ cron: '60 * * * *' }, 'cron', /60/],
+    [{ cron: '60 * * * *' }, 'cron', /^can't be used: invalid value for minute: 60$/],
     [{ cron: '* * * * * *' }, 'cron', /five fields/],
-    [{ cron: '0 8 * *' }, 'cron', /five fields/],
+    [{ cron: '0 8 * *' }, 'cron', /^must have five fields \(minute, hour, day, month, weekday\), such as 0 8 \* \* 1-5$/],
     [{ cron: 'hello' }, 'cron', /five fields/],
     [{ cron: '@yearly' }, 'cron', /@monthly/],
     [{ every: '59s' }, 'every', /between 1m/],

@@ -108,6 +108,13 @@ export const ROWS: readonly Row[] = [
       plot('Messages a second, by outcome', 'short', [rate('messages', 'outcome'), '{{outcome}}'], [`sum (rate(${of('queued')}${RANGE}))`, 'sent']),
       plot('Messages that wait', 'short', [`max (${of('waitingMessages')})`, 'messages']),
       plot('Oldest message that waits', 's', [`max by (instance) (${of('oldestWait')})`, '{{instance}}']),
+      plot(
+        'Messages of schedules and hooks, in the time shown',
+        'short',
+        [`sum (increase(${of('schedulesFired')}[$__range]))`, 'runs of schedules'],
+        [increase('schedulesSkipped', 'reason'), 'runs left out: {{reason}}'],
+        [`sum (increase(${of('hooksTaken')}[$__range]))`, 'deliveries of hooks'],
+      ),
       plot('Compactions', 'short', [rate('compactions', 'outcome, trigger'), '{{outcome}} {{trigger}}']),
     ],
   },

@@ -93,6 +93,23 @@ t.test('all who ask at once get the same bytes, in a turn that has room for them
   Metrics.prototype.text = text;
 });
 
+t.test('runs of schedules, those left out and deliveries of hooks are counted, whatever their names', async (t) => {
+  const server = await startServer(t);
+  const { events } = server.core;
+  const emit = (events as unknown as { emit(type: string, fact: object): void }).emit.bind(events);
+  for (const block of ['ada', 'bob']) {
+    emit('schedule.fired', { block, schedule: 'brief', at: '2026-11-20T11:00:00.000Z', id: `m-${block}` });
+    emit('schedule.skipped', { block, schedule: 'brief', reason: 'missed', runs: 2 });
+  }
+  emit('schedule.skipped', { block: 'ada', schedule: 'brief', reason: 'cap', runs: 1 });
+  emit('hook.taken', { block: 'ada', hook: 'issues', id: 'm3' });
+  const figures = await scrape(server);
+  t.equal(oneOf(figures, 'blockhouse_schedule_runs_total'), 2);
+  t.equal(oneOf(figures, 'blockhouse_schedule_runs_skipped_total', { reason: 'missed' }), 4);
+  t.equal(oneOf(figures, 'blockhouse_schedule_runs_skipped_total', { reason: 'cap' }), 1);
+  t.equal(oneOf(figures, 'blockhouse_hook_deliveries_total'), 1);
+});
+
 t.test('both formats say the same and can be read by a strict reader', async (t) => {
   const server = await startPriced(t, (_request, res) => sendJson(res, COMPLETION));
   await server.call('POST', '/v1/chat', { body: { ...CHAT, adapter: 'gpu', model: 'm' } });

@@ -1,4 +1,5 @@
 // Words of a block's chat.
+import type { ChatEntry } from '../../../core/types.ts';
 import { ago, clock, clockSeconds, count, plural, usd } from '../base/format.ts';
 
 /** A wait below this is counted down. */
@@ -108,6 +109,14 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   expired: 'expired: it waited too long to be answered',
   interrupted: 'interrupted: the text until then was kept',
 };
+
+/** Who or what has sent a message. */
+export function senderText({ channel, chain, clientId }: Pick<ChatEntry, 'channel' | 'chain' | 'clientId'>): string {
+  if (channel === 'schedule') return `Schedule ${clientId?.split(':')[1] ?? ''}`;
+  const [link] = chain ?? [];
+  if (link?.via === 'hook') return `Hook ${link.hook ?? ''}`;
+  return link?.via === 'key' && link.key !== undefined ? `Key ${link.key}` : chatText.you;
+}
 
 /** An outcome in words. An outcome that this page does not know keeps its own name. */
 export function outcomeText(status: string): string {

@@ -1,6 +1,7 @@
 import { createServer, connect as netConnect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
+import { createOllama } from '../../../../adapters/ollama/index.ts';
 import { createOpenAI } from '../../../../adapters/openai/index.ts';
 import { askBlock, type BlockRequest } from '../../../../transports/http/handlers/block-model.ts';
 import { createBlock, historyOf, RUNNABLE } from '../../../support/block-calls.ts';
@@ -132,7 +133,11 @@ t.test('an idempotency key attaches across a disconnect and a protocol, whole or
   for (const answer of await Promise.all(waiting)) t.match(answer, { status: 200, text: /Hello/ });
   t.match((await streamed).text, /"Hel"[\s\S]*"lo"[\s\S]*\[DONE\]/);
   t.match(await ask(server, chat, 'hi', { headers }), { status: 200, text: /Hello/ }, 'for ever');
-  t.match(await ask(server, chat, 'ho', { headers }), { status: 409, headers: { 'x-should-retry': 'false' } });
+  t.match(await ask(server, chat, 'ho', { headers }), {
+    status: 409,
+    headers: { 'x-should-retry': 'false' },
+    json: { error: { code: 'idempotency_key_reused' } },
+  });
   t.equal((await askedOf(server)).length, 1);
   t.equal(daemon.calls.length, 1);
 });
@@ -371,13 +376,8 @@ t.test('the limit of a key by the minute holds for questions', async (t) => {
   t.match(await ask(server, chat, 'more', { headers }), { status: 429, headers: { 'retry-after': /\d/ } });
 });
 
-t.test('a block that asks itself through its own adapter gets 508', async (t) => {
-  const { server } = await serve(
-    t,
-    { adapters: [createOpenAI()], env: { OPENAI_API_KEY: 'k' }, http: { allowRemote: true } },
-    { adapter: { provider: 'openai', model: 'm' } },
-  );
-  // The server's own address is refused before; a way round it leads through another port of this machine.
+/** A way round to the server: its own address is refused before. */
+async function detourTo(t: Test, server: TestServer): Promise<string> {
   const detour = createServer((socket) => {
     const onward = netConnect(server.port, '127.0.0.1');
     socket.pipe(onward).pipe(socket);
@@ -385,13 +385,26 @@ t.test('a block that asks itself through its own adapter gets 508', async (t) =>
   });
   await new Promise<void>((resolve) => detour.listen(0, '127.0.0.1', resolve));
   t.teardown(() => void detour.close());
-  const { port } = detour.address() as AddressInfo;
-  await server.core.credentials?.update('openai', { apiKey: server.token, baseURL: `http://127.0.0.1:${port}/v1`, api: 'chat' });
-  await server.call('PUT', '/api/blocks/ada/config', { body: { adapter: { provider: 'openai', model: 'block/ada' } } });
-  await server.call('POST', '/api/blocks/ada/start');
-  const answer = await ask(server, chat, 'hi');
-  t.match(answer, { status: 502, text: /asks block\/ada through its own provider/ });
-  t.equal((await askedOf(server)).length, 1);
+  return `http://127.0.0.1:${(detour.address() as AddressInfo).port}`;
+}
+
+t.test('a block that asks itself through its own adapter gets 508, and does not try again', async (t) => {
+  const { server } = await serve(
+    t,
+    { adapters: [createOpenAI(), createOllama()], env: { OPENAI_API_KEY: 'k' }, http: { allowRemote: true } },
+    { adapter: { provider: 'openai', model: 'm' }, retry: { baseMs: 1, maxDelayMs: 1, maxAttempts: 3 } },
+  );
+  const origin = await detourTo(t, server);
+  await server.core.credentials?.update('openai', { apiKey: server.token, baseURL: `${origin}/v1`, api: 'chat' });
+  await server.core.credentials?.update('ollama', { apiKey: server.token, baseURL: `${origin}/ollama` });
+  for (const [index, provider] of ['openai', 'ollama'].entries()) {
+    await server.call('PUT', '/api/blocks/ada/config', { body: { adapter: { provider, model: 'block/ada' } } });
+    await server.call('POST', '/api/blocks/ada/start');
+    const answer = await ask(server, chat, `hi ${provider}`);
+    t.match(answer, { status: 502, text: /asks block\/ada through its own provider/ }, provider);
+    t.equal((await askedOf(server)).length, index + 1);
+    t.equal((await historyOf(server, 'ada')).at(-1)?.attempts, 1, `${provider}: once`);
+  }
 });
 
 t.test('a server of the gateway alone says that it has no blocks, to those who may ask', async (t) => {

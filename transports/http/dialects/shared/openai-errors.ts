@@ -29,7 +29,7 @@ const KINDS: Partial<Record<ErrorCode, Kind>> = {
   KEY_RATE_LIMITED: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   QUEUE_FULL: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   BUDGET_REACHED: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', retries: false },
-  IDEMPOTENCY_KEY_REUSED: { status: 409, type: INVALID, code: null, retries: false },
+  IDEMPOTENCY_KEY_REUSED: { status: 409, type: INVALID, code: 'idempotency_key_reused', retries: false },
   MESSAGE_FAILED: { status: 502, type: SERVER, code: 'message_failed', retries: false },
   BLOCK_NOT_RUNNING: { status: 503, type: SERVER, code: 'block_not_running' },
   STILL_WORKING: { status: 504, type: SERVER, code: 'still_working' },

@@ -11,7 +11,7 @@ import { beginningOf } from '../../../parts/markdown/cut.ts';
 import { Markdown } from '../../../parts/markdown/markdown.tsx';
 import { type Choice, Menu } from '../../../parts/menu.tsx';
 import { Button, Copy } from '../../../parts/widgets.tsx';
-import { chatText, inText, outcomeText, outText, restText, stopText, timesText } from '../../../text/block.ts';
+import { chatText, inText, outcomeText, outText, restText, senderText, stopText, timesText } from '../../../text/block.ts';
 import { type Askable, askAsIs, editAgain, VersionSwitch } from './again.tsx';
 import { WritingFacts, WritingWho } from './writing.tsx';
 
@@ -100,7 +100,7 @@ function Who({ block, entry, askable, children }: WhoProps) {
   const isQuestion = role === 'user';
   return (
     <div class="who">
-      <h2 class="clip">{isQuestion ? chatText.you : block}</h2>
+      <h2 class="clip">{isQuestion ? senderText(entry) : block}</h2>
       <time dateTime={timestamp} title={fullTime(timestamp)}>
         {clock(timestamp)}
       </time>

@@ -154,7 +154,7 @@ function Outcomes({ schedule: { lastOutcomes, fired } }: { readonly schedule: Sc
   return (
     <div>
       <dt>
-        {scheduleText.outcomes} <span class="t2">{runsText(fired)}</span>
+        {scheduleText.outcomes} {fired > 0 && <span class="t2">{runsText(fired)}</span>}
       </dt>
       {lastOutcomes.length === 0 && <dd class="t2">{scheduleText.noOutcomes}</dd>}
       {lastOutcomes.slice(0, SHOWN_OUTCOMES).map(({ messageId, at, status, error, costUsd }) => (
