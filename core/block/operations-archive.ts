@@ -174,6 +174,7 @@ async function restore({ world, blocks }: OperationsContext, machine: BlockMachi
   const actor = createActor(machine, { input: { name: originalName, archiveName } }).start();
   const unconfirmed = await blocks.restore(name, actor);
   world.bus.emit('block.restored', { block: name, archiveName });
+  if (name !== originalName) await world.hookSecrets?.forgetHooks(name);
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name };
 }
@@ -197,6 +198,7 @@ async function importBundle({ world, blocks }: OperationsContext, bundle: Uint8A
     warnings = connectionWarnings(world.gateway, config);
   });
   world.bus.emit('block.created', { block: name });
+  await world.hookSecrets?.forgetHooks(name);
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name, warnings };
 }
