@@ -150,18 +150,30 @@ export class CredentialStore {
     });
   }
 
-  /** The hooks of a block that has another name. */
+  /** The hooks of a block that has another name. An earlier block of that name has left its secrets; they open nothing any more. */
   async renameHooks(from: string, to: string): Promise<void> {
-    if (Object.keys(hooksIn(this.#current(), from)).length === 0) return;
+    if (!this.#hasHooks(from)) return this.forgetHooks(to);
     await this.#rewrite((all) => {
       setHooks(all, to, hooksIn(all, from));
       setHooks(all, from, {});
     });
   }
 
+  /** Removes the secrets that an earlier block of this name has left. Where the file was never good, none is known. */
+  async forgetHooks(block: string): Promise<void> {
+    this.#file.refresh();
+    if (this.#good === undefined || !this.#hasHooks(block)) return;
+    await this.#rewrite((all) => setHooks(all, block, {}));
+  }
+
+  #hasHooks(block: string): boolean {
+    return Object.keys(hooksIn(this.#current(), block)).length > 0;
+  }
+
   /** Removes an adapter's entry; false if there was none. */
   async remove(adapterId: string): Promise<boolean> {
     let existed = false;
+    if (adapterId === HOOKS) return false;
     await this.#rewrite((all) => {
       existed = all.delete(adapterId);
     });

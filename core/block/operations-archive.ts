@@ -4,6 +4,7 @@
 // spending-follows: a restored block is stopped, and its spending counts under its new name too.
 // told-anyway: if the disk did not confirm a move, everything that follows from the move is still done, and then the error is thrown.
 // one-at-a-time: restores and deletions take turns, so that the second of two for the same archive finds it gone.
+// begins-now: the schedules of an imported block begin with the import. The block that was exported may still run elsewhere, and a bundle may come from anybody: it sends no messages of the past.
 // few-imports: two archives are unpacked at a time, because one can take much memory and many files.
 
 import PQueue from 'p-queue';
@@ -174,6 +175,7 @@ async function restore({ world, blocks }: OperationsContext, machine: BlockMachi
   const actor = createActor(machine, { input: { name: originalName, archiveName } }).start();
   const unconfirmed = await blocks.restore(name, actor);
   world.bus.emit('block.restored', { block: name, archiveName });
+  if (name !== originalName) await world.hookSecrets?.forgetHooks(name);
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name };
 }
@@ -190,15 +192,27 @@ async function purge({ world }: OperationsContext, machine: BlockMachine, given:
 async function importBundle({ world, blocks }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): ReturnType<Blocks['import']> {
   if (wanted !== undefined) assertNewName(wanted);
   let warnings: readonly Warning[] = [];
+  let hasSchedules = false;
   const { name, unconfirmed } = await world.store.archive.import(bundle, wanted, async (config) => {
     assertNewName(config.name);
     assertConfigSize(config);
     await blocks.dismiss(config.name);
     warnings = connectionWarnings(world.gateway, config);
+    hasSchedules = config.schedule.length > 0;
   });
   world.bus.emit('block.created', { block: name });
+  await world.hookSecrets?.forgetHooks(name);
+  if (hasSchedules) await beginSchedules(await blocks.find(name));
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name, warnings };
+}
+
+/** begins-now. What was counted stays, and so does a pause. */
+async function beginSchedules(block: Block): Promise<void> {
+  await block.stored.schedules.update((states) => {
+    const all = Object.entries(states).map(([id, state]) => [id, { ...state, last: block.at(), next: null }]);
+    return { value: all.length === 0 ? states : Object.fromEntries(all), result: undefined };
+  });
 }
 
 async function factsOf(block: Block, wasRunning: boolean): Promise<Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>> {

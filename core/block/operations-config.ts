@@ -41,6 +41,7 @@ async function create({ world, blocks }: OperationsContext, body: unknown): Retu
   await blocks.dismiss(name);
   const unconfirmed = await world.store.blocks.create({ ...config, enabled: false });
   world.bus.emit('block.created', { block: name });
+  await world.hookSecrets?.forgetHooks(name);
   if (unconfirmed !== undefined) throw unconfirmed; // the block exists anyway
   const unheeded = config.enabled ? [{ field: 'config.enabled', message: `A new block is stopped. To start it: blockhouse start ${name}` }] : [];
   return { name, warnings: [...configWarnings(body.config, 'config.'), ...unheeded] };

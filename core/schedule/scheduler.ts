@@ -4,34 +4,23 @@
 // one-timer: it waits a minute at most, so that a clock that was changed, or a machine that slept, is noticed within a minute. Without blocks there is none.
 // waits-for-the-block: while a block can't take messages, its runs wait; when it can, they are runs that were missed. A block at its cap leaves them out at once.
 // never-guessed: where schedule.json is damaged nothing is sent, and each minute it is read again.
+import { nextTurn } from '../base/next-turn.ts';
 import { faultText, toBlockhouseError } from '../errors.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { Schedule } from '../schemas/block-config.ts';
 import type { SkippedRuns } from '../schemas/block-api.ts';
 import type { ScheduleStates } from '../store/port.ts';
-import { ScheduleFault } from './occurrences.ts';
-import {
-  afterRuns,
-  clientIdOf,
-  type Due,
-  dayOf,
-  dueOf,
-  type FullState,
-  leftToday,
-  nextOf,
-  scheduleIn,
-  stateNow,
-  timingOf,
-  timingText,
-  windowOf,
-} from './plan.ts';
+import { ScheduleFault, type Timing } from './occurrences.ts';
+import { afterRuns, clientIdOf, dayOf, dueOf, type FullState, leftToday, nextOf, scheduleIn, stateNow, timingOf, timingText, windowOf } from './plan.ts';
 import type { ScheduledBlock, ScheduleWork, SchedulesOptions } from './work.ts';
 
 /** one-timer. */
 const LOOK_MS = 60_000;
 /** Blocks whose messages are written at the same time. */
 const AT_ONCE = 16;
+/** So many runs are counted in a few milliseconds; after more, others have a turn. */
+const MANY = 50;
 /** A schedule pauses after so many failed runs in a row. */
 export const MAX_FAILURES = 5;
 
@@ -200,8 +189,9 @@ export class Scheduler {
     let state = before;
     try {
       const timing = timingOf(schedule, config.budget.timezone);
-      const due = dueOf(schedule, timing, state, now);
-      const sent = due === undefined ? undefined : await this.#send(entry, config, schedule, { due, state, now });
+      const first = nextOf(timing, state);
+      const isDue = first !== undefined && first <= now && !this.#mustWait(entry, schedule);
+      const sent = isDue ? await this.#send(entry, config, schedule, { timing, state, now }) : undefined;
       if (sent !== undefined) state = afterRuns(state, { ...sent, day: dayOf(schedule, config.budget.timezone, now) });
       const next = nextOf(timing, state);
       const dueAt = next === undefined || next > now ? next : now + LOOK_MS; // waits-for-the-block
@@ -212,21 +202,28 @@ export class Scheduler {
     }
   }
 
+  /** waits-for-the-block. Asked before the runs are counted, which takes long after a long wait and would be done again at each look. */
+  #mustWait({ block, halted }: Entry, { id }: Schedule): boolean {
+    if (this.#options.work.isHalted()) {
+      halted.add(id);
+      return true;
+    }
+    return TAKES_NONE.has(block.state);
+  }
+
   /** Undefined while the runs wait. */
   async #send(
     entry: Entry,
     config: BlockConfig,
     schedule: Schedule,
-    { due, state, now }: { readonly due: Due; readonly state: FullState; readonly now: number },
+    { timing, state, now }: { readonly timing: Timing; readonly state: FullState; readonly now: number },
   ): Promise<Sent | undefined> {
     const { block } = entry;
+    const due = dueOf(schedule, timing, state, now);
+    if (due === undefined) return undefined;
     const all = due.fire.length + due.missed;
-    const isHalted = this.#options.work.isHalted();
-    if (isHalted || TAKES_NONE.has(block.state)) {
-      if (isHalted) entry.halted.add(schedule.id);
-      if (block.state !== 'paused' || isHalted) return undefined; // waits-for-the-block
-      return this.#skip(block, schedule, due.latest, { cap: all });
-    }
+    if (all > MANY) await nextTurn();
+    if (block.state === 'paused') return this.#skip(block, schedule, due.latest, { cap: all });
     const missed = { [entry.halted.delete(schedule.id) ? 'halted' : 'missed']: due.missed };
     if (due.fire.length === 0) return this.#skip(block, schedule, due.latest, missed);
     if (await this.#options.work.isAtCap(block, config)) return this.#skip(block, schedule, due.latest, { cap: all });
@@ -291,8 +288,8 @@ export class Scheduler {
   }
 }
 
-/** In these states a block answers nothing that comes. */
-const TAKES_NONE: ReadonlySet<string> = new Set(['paused', 'failed', 'stopping', 'stopped', 'unconfigured']);
+/** In these states a block answers nothing that comes. One that is paused is at its cap, so its runs are left out. */
+const TAKES_NONE: ReadonlySet<string> = new Set(['failed', 'stopping', 'stopped', 'unconfigured']);
 
 /** A person may have removed it. */
 function unlessGone(error: unknown): undefined {

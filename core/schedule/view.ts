@@ -74,7 +74,7 @@ function standing(
   if (next.length === 0) return { ...still, state: 'over' };
   const ahead =
     Date.parse(state.last) > now ? `Its last run is in the future (${state.last}): the clock was set back. Resume it, and it runs from now on.` : null;
-  return { state: 'active', problem: ahead, next, costsAbout: costsAbout(lastOutcomes, runsPerDay(schedule, timing, state, now)) };
+  return { state: 'active', problem: ahead, next, costsAbout: costsAbout(lastOutcomes, () => runsPerDay(schedule, timing, state, now)) };
 }
 
 function outcomesOf(id: string, entries: readonly ChatEntry[], answers: ReadonlyMap<string, ChatEntry>): ScheduleView['lastOutcomes'] {
@@ -88,12 +88,13 @@ function outcomesOf(id: string, entries: readonly ChatEntry[], answers: Readonly
   }));
 }
 
-/** The median, because one long answer says little of the next. */
-function costsAbout(outcomes: ScheduleView['lastOutcomes'], perDay: number): ScheduleView['costsAbout'] {
+/** The median, because one long answer says little of the next. The runs of a day are counted only where something was spent, since that takes long. */
+function costsAbout(outcomes: ScheduleView['lastOutcomes'], countRuns: () => number): ScheduleView['costsAbout'] {
   const costs = outcomes.flatMap(({ costUsd }) => (costUsd === null ? [] : [costUsd])).sort((a, b) => a - b);
   if (costs.length === 0) return null;
   const upper = costs[Math.floor(costs.length / 2)] ?? 0;
   const lower = costs[Math.floor((costs.length - 1) / 2)] ?? 0;
   const perRunUsd = (upper + lower) / 2;
+  const perDay = countRuns();
   return { perRunUsd, runsPerDay: Math.round(perDay * 100) / 100, perDayUsd: perRunUsd * perDay };
 }

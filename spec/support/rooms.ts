@@ -44,7 +44,7 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'gateway', holds: ['core/gateway/', 'core/ports.ts'], imports: ['ground', 'base', 'schemas', 'bus', 'auth'] },
   { name: 'status', holds: ['core/block/status/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'documents', 'gateway'] },
   { name: 'actor', holds: ['core/block/actor/'], imports: ['ground', 'schemas', 'store port', 'gateway', 'status'] },
-  { name: 'schedule', holds: ['core/schedule/'], imports: ['ground', 'schemas', 'bus', 'store port'] },
+  { name: 'schedule', holds: ['core/schedule/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port'] },
   {
     name: 'reply',
     holds: ['core/block/reply/'],

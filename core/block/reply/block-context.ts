@@ -19,6 +19,8 @@ export interface HookSecrets {
   setHookSecret(block: string, hook: string, secret: string | undefined): Promise<void>;
   /** A block has another name. */
   renameHooks(from: string, to: string): Promise<void>;
+  /** A block is new, so what an earlier one of its name has left opens nothing. */
+  forgetHooks(block: string): Promise<void>;
 }
 
 /** Shared by all blocks of a workspace. */

@@ -149,6 +149,12 @@ t.test('removing says whether there was an entry', async (t) => {
   t.same(JSON.parse(readFileSync(path, 'utf8')), { ollama: STORED.ollama });
 });
 
+t.test('the section of hooks is no entry that can be removed', async (t) => {
+  const { store } = withFile(t, { hooks: { ada: { issues: 'secret' } } });
+  t.equal(await store.remove('hooks'), false);
+  t.equal(store.hookSecret('ada', 'issues'), 'secret');
+});
+
 t.test('a file that others may read is closed to them, also when it is damaged, and that is no change of it', async (t) => {
   for (const [name, content] of [['good', JSON.stringify(STORED)], ...DAMAGED.slice(1, 3)] as [string, string][]) {
     for (const open of [0o644, 0o660, 0o606]) {

@@ -46,6 +46,19 @@ t.test('another secret, id, time, body or form is refused', async (t) => {
   t.notOk(isTaken(secret, {}));
 });
 
+t.test('what is signed can be split in one way only: no id has a full stop', async (t) => {
+  const secret = newSecret();
+  const later = Math.floor(NOW / 1000) + 86_400;
+  // Its writer has put a time of tomorrow into the text, for who listens on the way and sends it again then.
+  const body = Buffer.from(`{"text":"a.${later}.{}"}`);
+  const headers = sent(secret, body);
+  t.ok(isTaken(secret, headers, body));
+  const id = `msg_1.${headers['webhook-timestamp']}.{"text":"a`;
+  const split = { ...headers, 'webhook-id': id, 'webhook-timestamp': String(later) };
+  t.notOk(isTaken(secret, split, Buffer.from('{}"}'), NOW + 86_400_000));
+  t.notOk(isTaken(secret, sent(secret, BODY, 'a.b')));
+});
+
 t.test('a time of five minutes ago or ahead is taken, and no other', async (t) => {
   const secret = newSecret();
   for (const [minutes, isRight] of [

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
@@ -174,4 +174,59 @@ t.test('a long delivery is cut in its middle, and hidden characters are gone', a
   t.match(cut.content, /18008 of its 50008 characters are left out after character 24000\.\n\nBEGINx+\n…\nx+END$/);
   t.ok(cut.content.length < 33_000);
   t.match(clean.content, /\n\nabcd\ne\tf$/);
+});
+
+t.test('the secret of a block that is gone opens no other block of its name', async (t) => {
+  const { one, secret } = await hooked(t);
+  const bundle = await one.blocks.export('ada');
+  const refused = (name: string, what: string) => t.rejects(one.blocks.takeDelivery(name, 'issues', signed(secret)), { code: 'HOOK_REFUSED' }, what);
+  const stored = () => JSON.parse(readFileSync(join(one.workspace, 'auth.json'), 'utf8')).hooks?.ada;
+  await one.blocks.archive('ada');
+  await one.create('ada', { ...RUNNABLE, hooks: [{ id: 'issues', message: 'x' }] });
+  await refused('ada', 'created with a hook of the same id');
+  t.equal(stored(), undefined);
+  t.match(await one.blocks.setHook('ada', 'issues', { message: 'x' }), { secret: /^whsec_/ }, 'its hook gets a secret of its own');
+  const { secret: second = '' } = await one.blocks.setHook('ada', 'issues', { newSecret: true });
+  await one.blocks.archive('ada');
+  await one.blocks.import(bundle);
+  await t.rejects(one.blocks.takeDelivery('ada', 'issues', signed(second)), { code: 'HOOK_REFUSED' }, 'imported');
+  await one.blocks.setHook('ada', 'issues', { secret: second });
+  await one.blocks.archive('ada');
+  await one.create('eve', { ...RUNNABLE, hooks: [{ id: 'issues', message: 'x' }] });
+  await one.blocks.rename('eve', { name: 'ada' });
+  await t.rejects(one.blocks.takeDelivery('ada', 'issues', signed(second)), { code: 'HOOK_REFUSED' }, 'renamed');
+});
+
+t.test('a block that comes back from the archive has its hooks, and one that comes back under another name has none of that name', async (t) => {
+  const { one, secret } = await hooked(t);
+  const { archiveName } = await one.blocks.archive('ada');
+  await one.blocks.restore(archiveName);
+  await one.blocks.takeDelivery('ada', 'issues', signed(secret));
+  await one.create('eve', { ...RUNNABLE, hooks: [{ id: 'issues', message: 'x' }] });
+  const archived = await one.blocks.archive('eve');
+  await one.blocks.archive('ada');
+  await one.blocks.restore(archived.archiveName, { name: 'ada' });
+  await t.rejects(one.blocks.takeDelivery('ada', 'issues', signed(secret, { id: '2' })), { code: 'HOOK_REFUSED' });
+});
+
+t.test('a hook that was taken out of the configuration and comes again has another secret', async (t) => {
+  const { one, secret } = await hooked(t);
+  await one.blocks.updateConfig('ada', { hooks: [] });
+  t.match(await one.blocks.setHook('ada', 'issues', { message: 'x' }), { secret: /^whsec_/ });
+  await t.rejects(one.blocks.takeDelivery('ada', 'issues', signed(secret)), { code: 'HOOK_REFUSED' });
+});
+
+t.test('blocks are made also while auth.json is damaged', async (t) => {
+  const one = await startCore(t);
+  writeFileSync(join(one.workspace, 'auth.json'), '{');
+  await one.create('ada');
+  t.match(await one.blocks.config('ada'), { name: 'ada' });
+});
+
+t.test('a long delivery is cut between its characters', async (t) => {
+  const { one, secret } = await hooked(t);
+  await one.blocks.takeDelivery('ada', 'issues', signed(secret, { body: `x${'😀'.repeat(25_000)}`, id: '1' }));
+  await one.blocks.takeDelivery('ada', 'issues', signed(secret, { body: '😀'.repeat(25_000), id: '2' }));
+  await one.blocks.takeDelivery('ada', 'issues', signed(secret, { body: `${'😀'.repeat(25_000)}x`, id: '3' }));
+  for (const { content } of one.readJson('ada', 'chat')) t.ok(content.isWellFormed());
 });

@@ -37,7 +37,7 @@ const TIMES: WaitTimes = { waitMs: schemas.MAX_WAIT_SECONDS * 1000 };
 export async function askBlock<E>(request: BlockRequest<E>, times = TIMES): Promise<Reply<object>> {
   const { context, asked, body, block } = request;
   const { core, key, req } = context;
-  assertMayAskBlock(context, block);
+  assertMayAskBlock(context, block, asked.request.model);
   const instance = core.ownAddresses.instance;
   if (req.headers['x-blockhouse-instance'] === instance)
     throw new BlockhouseError(

@@ -20,7 +20,7 @@ export const embedWith =
     let failure: unknown;
     const { targets, on, passed } = await planOf(context, request.model, { value, bytes: bytes.length });
     const [first] = targets;
-    if (first !== undefined && isBlockTarget(first)) throw noBlockHere(first.model);
+    if (first !== undefined && isBlockTarget(first)) throw noBlockHere();
     const over = [...passed];
     for (const [index, { adapter, model }] of targets.entries()) {
       const target = { adapter, model };

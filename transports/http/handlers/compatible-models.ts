@@ -44,7 +44,7 @@ function isAnthropic(headers: IncomingHttpHeaders): boolean {
 async function found(context: RouteContext, id: string): Promise<OfferedModel> {
   const [first] = await targetsOf(context, id);
   if (first === undefined) throw new BlockhouseError('MODEL_NOT_FOUND', `There is no model ${JSON.stringify(id.slice(0, 64))}.`);
-  if (isBlockTarget(first)) await findBlock(context, first.model);
+  if (isBlockTarget(first)) await findBlock(context, first.model, id);
   return { id, adapter: first.adapter };
 }
 

@@ -35,7 +35,7 @@ export const show = async (context: RouteContext) => {
   if (first === undefined) throw new BlockhouseError('MODEL_NOT_FOUND', `There is no model ${JSON.stringify(name.slice(0, 64))}.`);
   const { adapter, model } = first;
   if (isBlockTarget(first)) {
-    await findBlock(context, model);
+    await findBlock(context, model, name);
     return ok({ ...shown(adapter), model_info: { 'general.architecture': adapter, 'general.basename': model }, capabilities: ['completion'] });
   }
   const { parts = [], options = [] } = core.adapter(adapter).supports ?? {};

@@ -84,15 +84,15 @@ export const speak =
     const found = planOf(context, model, { value: job.body, bytes: job.bytes.length });
     const plan = found instanceof Promise ? await found : found;
     const [first] = plan.targets;
-    if (first !== undefined && isBlockTarget(first)) return await answerOfBlock(job, first.model);
+    if (first !== undefined && isBlockTarget(first)) return await answerOfBlock(job, first.model, model);
     const ready = dialect.ready?.(new Asked(context.requestId, job.request()));
     return ready === undefined ? await answerOf(job, plan, model) : ok(ready);
   };
 
-async function answerOfBlock<E>(job: Job<E>, block: string): Promise<Reply<object>> {
+async function answerOfBlock<E>(job: Job<E>, block: string, model: string): Promise<Reply<object>> {
   const { dialect, context, body } = job;
-  if (dialect.asksBlocks !== true) throw noBlockHere(block);
-  assertMayAskBlock(context, block);
+  if (dialect.asksBlocks !== true) throw noBlockHere();
+  assertMayAskBlock(context, block, model);
   const asked = new Asked(context.requestId, job.request());
   const ready = dialect.ready?.(asked);
   if (job.turn !== undefined) await job.turn();

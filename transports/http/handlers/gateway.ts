@@ -72,7 +72,7 @@ export const verify = async (context: RouteContext) => {
 /** The whole answer, or a stream of server-sent events when the body has `stream`. */
 export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> => {
   const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
-  if (isObject(body) && body['adapter'] === 'block') throw noBlockHere(String(body['model']));
+  if (isObject(body) && body['adapter'] === 'block') throw noBlockHere();
   if (context.key !== undefined) assertMayConfigure(context.key, body);
   const bareName = nameBesides(context, body);
   const askedAs = bareName === undefined ? undefined : await ifItMeans(context, bareName);

@@ -21,7 +21,7 @@ export const countTokens =
     const [target] = await targetsOf(context, request.model);
     if (target === undefined) throw new Error('An alias without a model.');
     const { adapter, model } = target;
-    if (isBlockTarget(target)) throw noBlockHere(model);
+    if (isBlockTarget(target)) throw noBlockHere();
     const { tokens, isEstimated } = await core
       .countTokens({ ...request.chat, adapter, model }, { signal, requestId, key: key?.name, askedAs: request.model, ...(turn !== undefined && { turn }) })
       .catch((error: unknown) => {

@@ -140,7 +140,7 @@ export function deliveryReader(exchange: Exchange, limit: number, types: RegExp)
   assertNotEncoded(req);
   const [type = ''] = (req.headers['content-type'] ?? '').split(';');
   if (!types.test(type.trim().toLowerCase())) throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON, as a form or as text.');
-  return async () => (hasBody(req) ? receive(exchange, limit) : Buffer.alloc(0));
+  return async () => (hasBody(req) ? receive(exchange, limit, 'deliveries') : Buffer.alloc(0)); // nobody knows yet who sends it
 }
 
 /** Throws when the headers alone show that the body is missing, has another media type than `type`, or is longer than `limit` bytes. */
@@ -164,10 +164,10 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
-async function receive(exchange: Exchange, limit: number): Promise<Buffer> {
+async function receive(exchange: Exchange, limit: number, caller?: string): Promise<Buffer> {
   const { req, res, server } = exchange;
   const announced = req.headers['content-length'];
-  const share = announced !== undefined && Number(announced) <= FREE_BODY_BYTES ? undefined : shareOf(exchange);
+  const share = announced !== undefined && Number(announced) <= FREE_BODY_BYTES ? undefined : shareOf(exchange, caller);
   if (announced !== undefined && share !== undefined) await share.reserve(Number(announced)); // room-first
   // HTTP/1.0 has no interim answers.
   if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue();
@@ -186,9 +186,9 @@ function callerOf({ req, key }: Exchange): string {
   return key === undefined ? (req.socket.remoteAddress ?? '') : `key ${key.name}`;
 }
 
-function shareOf(exchange: Exchange): BodyShare {
+function shareOf(exchange: Exchange, caller = callerOf(exchange)): BodyShare {
   const { res, server } = exchange;
-  const share = new BodyShare(server.bodies, callerOf(exchange));
+  const share = new BodyShare(server.bodies, caller);
   if (res.destroyed) share.release();
   else res.once('close', () => share.release());
   return share;

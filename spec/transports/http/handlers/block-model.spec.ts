@@ -190,6 +190,30 @@ t.test('a key needs the right, and reads the same of a block that is not there',
   t.match(await ask(server, chat, 'hi', { more: { model: 'block/eve' } }), { status: 404 }, 'the token');
 });
 
+t.test('a key reads no name of a block that it may not ask, neither behind an alias nor beside a name that it may ask', async (t) => {
+  const { server } = await serve(t);
+  await server.call('PUT', '/api/models/gpt-x', { body: { targets: ['block/ada'] } });
+  const headers = await keyWith(server, 'others', { blocks: ['adb'] });
+  const calls: [string, Fields][] = [
+    ...Object.values(PROTOCOLS).flatMap((protocol): [string, Fields][] => [
+      [protocol.path, protocol.body('hi', { model: 'gpt-x' })],
+      [protocol.path, protocol.body('hi', { model: 'block/adb' })],
+    ]),
+    ['/v1/completions', { model: 'gpt-x', prompt: 'hi' }],
+    ['/v1/embeddings', { model: 'gpt-x', input: 'hi' }],
+    ['/v1/messages/count_tokens', { model: 'gpt-x', messages: turn('hi') }],
+    ['/ollama/api/show', { model: 'gpt-x' }],
+    ['/ollama/api/show', { model: 'block/adb' }],
+  ];
+  for (const [path, body] of calls) {
+    const { status, text } = await server.call('POST', path, { body, headers });
+    t.ok([400, 403, 404].includes(status), `${path} ${status}`);
+    t.notMatch(text, /\bada\b/, path);
+  }
+  for (const name of ['gpt-x', 'block%2Fadb']) t.notMatch((await server.call('GET', `/v1/models/${name}`, { headers })).text, /\bada\b/, name);
+  t.match(await ask(server, chat, 'hi', { more: { model: 'block/adb' } }), { status: 404, text: /did you mean/ }, 'the token is helped');
+});
+
 t.test('two keys with one idempotency key never meet', async (t) => {
   const { server, daemon } = await serve(t);
   const headers = { 'idempotency-key': 'k' };

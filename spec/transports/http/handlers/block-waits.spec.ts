@@ -33,6 +33,20 @@ t.test('a key has no more connections that wait than calls at a time, by its own
   t.doesNotThrow(() => waits.enter('c', key));
 });
 
+t.test('one key has three quarters of the places of a block, and of all, and no more: others have the rest', async (t) => {
+  const waits = new BlockWaits();
+  const [greedy, other] = [keyWith('greedy', null), keyWith('other')];
+  const leaves = Array.from({ length: 24 }, () => waits.enter('a', greedy));
+  t.throws(() => waits.enter('a', greedy), { code: 'QUEUE_FULL', message: /24 connections of the key greedy wait for the block a/, retryAfterMs: 5000 });
+  for (let n = 0; n < 8; n += 1) t.doesNotThrow(() => waits.enter('a', n % 2 === 0 ? other : undefined));
+  leaves[0]?.();
+  t.doesNotThrow(() => waits.enter('a', greedy));
+  for (let n = 24; n < 384; n += 1) waits.enter(`b${n % 30}`, greedy);
+  t.throws(() => waits.enter('c', greedy), { code: 'QUEUE_FULL', message: /384 connections of the key greedy wait for blocks/ });
+  t.doesNotThrow(() => waits.enter('c', other));
+  t.doesNotThrow(() => waits.enter('c', undefined));
+});
+
 t.test('each core counts its own', async (t) => {
   const [one, other] = [{} as Core, {} as Core];
   t.equal(waitsOf(one), waitsOf(one));

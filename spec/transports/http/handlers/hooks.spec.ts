@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import { createBlock } from '../../../support/block-calls.ts';
@@ -99,6 +99,29 @@ t.test('a body that nobody has signed is not read', async (t) => {
   socket.write(`POST /api/hooks/a/issues HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\ncontent-length: 200000\r\n\r\n{`);
   const answer = await new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString())));
   t.match(answer, /^HTTP\/1\.1 401 /, 'at once, with one byte of 200,000');
+});
+
+t.test('bodies of unknown senders take no room from the token at the same address, as behind a proxy', async (t) => {
+  const MIB = 1024 * 1024;
+  const server = await startServer(t, { http: { bodies: { bytes: 2 * MIB, patienceMs: 50 } } });
+  await createBlock(server, 'a');
+  const port = Number(new URL(server.url).port);
+  const signature = `x-hub-signature-256: sha256=${'0'.repeat(64)}`;
+  const held: Socket[] = [];
+  for (let n = 0; n < 8; n += 1) {
+    const socket = connect(port, '127.0.0.1');
+    held.push(socket);
+    t.teardown(() => socket.destroy());
+    socket.write(
+      `POST /api/hooks/a/issues HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n${signature}\r\nexpect: 100-continue\r\ncontent-length: 262144\r\n\r\n`,
+    );
+  }
+  const answers = await Promise.all(
+    held.map((socket) => new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString().slice(0, 12))))),
+  );
+  t.strictSame(answers.filter((one) => one === 'HTTP/1.1 100').length, 7, 'seven eighths of the room');
+  const body = { config: { systemPrompt: 'x'.repeat(200_000) } };
+  t.match(await server.call('PUT', '/api/blocks/a/config', { body: body.config }), { status: 200 });
 });
 
 t.test('hooks are listed without secrets, and removed', async (t) => {
