@@ -1,8 +1,9 @@
 // Prints the answer of a model to one request of this process.
 import type { Writable } from 'node:stream';
 import type { ChatDone, ChatRequest, ChatResponse, Core, Usage } from '../../core/index.ts';
-import { oneLine, TextPrinter } from '../terminal/output.ts';
+import { oneLine } from '../terminal/output.ts';
 import { Spinner } from '../terminal/spinner.ts';
+import { TextPrinter } from '../terminal/text-printer.ts';
 import { speedText } from '../views/wait-text.ts';
 
 /** Where an answer shows. */

@@ -3,7 +3,8 @@
 // complete-text: at the end stdout has the whole answer, also when some of its steps never arrived.
 import type { Writable } from 'node:stream';
 import type { ReplyStep } from '../../core/index.ts';
-import { isTerminal, oneLine, TextPrinter } from '../terminal/output.ts';
+import { isTerminal, oneLine } from '../terminal/output.ts';
+import { TextPrinter } from '../terminal/text-printer.ts';
 import type { Outcome } from './conversation.ts';
 
 /** Prints the replies to one message. */

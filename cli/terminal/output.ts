@@ -207,26 +207,3 @@ export function write(stream: Writable, text: string): Promise<void> {
 export async function writeLines(stream: Writable, lines: readonly string[]): Promise<void> {
   if (lines.length > 0) await write(stream, harmless(`${lines.join('\n')}\n`));
 }
-
-/** Writes the text of a model in fragments, sanitised (no-escapes); `end` adds a final newline if it is missing. */
-export class TextPrinter {
-  readonly #stream: Writable;
-  #state: SanitizeState = 'text';
-  #midLine = false;
-
-  constructor(stream: Writable) {
-    this.#stream = stream;
-  }
-
-  async print(fragment: string): Promise<void> {
-    const { text, state } = sanitize(fragment, this.#state);
-    this.#state = state;
-    if (text !== '') this.#midLine = !text.endsWith('\n');
-    await write(this.#stream, text);
-  }
-
-  async end(): Promise<void> {
-    if (this.#midLine) await write(this.#stream, '\n');
-    this.#midLine = false;
-  }
-}

@@ -11,12 +11,13 @@ import type { ChatConfig } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { ClientAccounts } from './account.ts';
 import type { CallOptions } from './call-options.ts';
-import { keyCaller } from './calls/call.ts';
 import type { CallSettings } from './call-settings.ts';
-import { keyFaultOf, type KeyState } from './connections/key-state.ts';
+import { keyCaller } from './calls/call.ts';
+import { type KeyState, keyFaultOf } from './connections/key-state.ts';
 import { type AskedCall, type Asks, offeredIds, ServedModels } from './connections/served-models.ts';
 import type { Destinations } from './destinations.ts';
 import type { AdapterRegistry } from './registry.ts';
+import { SharedLists } from './shared-lists.ts';
 
 /** What questions are asked with. */
 export interface QuestionsOptions {
@@ -45,6 +46,7 @@ export class Questions {
   readonly #registry: AdapterRegistry;
   readonly #settings: CallSettings;
   readonly #served: ServedModels;
+  readonly #lists: SharedLists;
   /** What lists show of a connection, and of what it was made. */
   readonly #shown = new WeakMap<Adapter, { readonly served: unknown; readonly endpoint: unknown; readonly ids: readonly string[] }>();
   /** The adapters whose list of models was cut, and it was told. */
@@ -55,22 +57,28 @@ export class Questions {
     this.#registry = options.registry;
     this.#settings = options.settings;
     this.#served = new ServedModels(options.now);
+    this.#lists = new SharedLists(options.now);
   }
 
   /** The model ids of an adapter. */
   async models(name: string, options: CallOptions = {}): Promise<ModelList> {
     const adapter = this.#registry.inUrl(name);
-    const { curatedModels } = adapter;
-    if (adapter.connection !== undefined) {
-      const list = async () => {
-        await this.#settings.ready(adapter);
-        return askWithKeys(this.#checkedCall(adapter, options), async (call) => (await adapter.listServed?.(call)) ?? []);
-      };
-      const ids = this.#bounded(adapter, offeredIds(this.#settings.endpointOf(adapter), await this.ask(adapter, options, list)));
-      return { provider: adapter.id, models: [...ids], count: ids.length };
-    }
-    const models = curatedModels ?? this.#bounded(adapter, await this.ask(adapter, options, () => adapter.listModels(this.#checkedCall(adapter, options))));
-    return { provider: adapter.id, models: [...models], count: models.length };
+    const { connection, curatedModels } = adapter;
+    const asked =
+      connection === undefined && curatedModels !== undefined ? curatedModels : await this.ask(adapter, options, () => this.#list(adapter, options));
+    return { provider: adapter.id, models: [...asked], count: asked.length };
+  }
+
+  async #list(adapter: Adapter, { signal = never() }: CallOptions): Promise<readonly string[]> {
+    const isConnection = adapter.connection !== undefined;
+    if (isConnection) await this.#settings.ready(adapter);
+    const call = this.#checkedCall(adapter, signal);
+    return this.#lists.of(call.settings, signal, async (all) => {
+      const shared = { ...call, signal: all };
+      if (!isConnection) return this.#bounded(adapter, await adapter.listModels(shared));
+      const served = await askWithKeys(shared, async (each) => (await adapter.listServed?.(each)) ?? []);
+      return this.#bounded(adapter, offeredIds(call.settings.endpoint, served));
+    });
   }
 
   /** The model ids that lists show of a connection, from what is known of its server; without a key, what the entry says. The same object until it changes. Throws ADAPTER_NOT_FOUND, and ADAPTER_NOT_CONFIGURED for a wrong entry. */
@@ -183,9 +191,9 @@ export class Questions {
   }
 
   /** Like `configuredCall`, but a credential may be missing. */
-  #checkedCall(adapter: Adapter, options: CallOptions): AskedCall {
+  #checkedCall(adapter: Adapter, signal: AbortSignal): AskedCall {
     assertOpen(this.#options.closing);
-    return this.#settings.checked(adapter, undefined, options.signal ?? never());
+    return this.#settings.checked(adapter, undefined, signal);
   }
 }
 

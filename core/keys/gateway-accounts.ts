@@ -227,14 +227,19 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return this.#held.take(hold, { pricer, meanOutput, at: isoTime(now()) });
   }
 
-  /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides. */
+  /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides: also by calls that have ended and wait for the price data. */
   readonly #admit = (pass: KeyPass): Promise<void> | undefined => {
+    if (isHeld(this.#stillAllowed(pass)) && this.#pricing.size > 0) return Promise.all(this.#pricing).then(() => this.#admitNow(pass));
+    return this.#admitNow(pass);
+  };
+
+  #admitNow(pass: KeyPass): Promise<void> | undefined {
     const key = this.#stillAllowed(pass);
     const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
     if (room instanceof Promise) return room.then((answer) => assertRoom(key, answer));
     assertRoom(key, room);
     return undefined;
-  };
+  }
 
   /** still-allowed. Another key may have been made under the name since. */
   #stillAllowed({ call, key: before }: KeyHold | KeyPass): NamedKey {

@@ -18,10 +18,12 @@ export function assertNewName(name: string, path = 'name'): void {
   if (!isBlockName(name)) throw invalidRequest(path, RULE);
 }
 
-/** BLOCK_NOT_FOUND, with the name of `names` that was probably meant. `name` may be any text of a caller. */
+/** BLOCK_NOT_FOUND, with the name of `names` that was probably meant, or else with what lists and makes blocks. `name` may be any text of a caller. */
 export function blockNotFound(name: string, names: readonly string[] = []): BlockhouseError {
-  const meant = isBlockName(name) ? nearest(name, names) : undefined;
-  return new BlockhouseError('BLOCK_NOT_FOUND', `There is no block ${shown(name)}${meant === undefined ? '.' : `; did you mean ${shown(meant)}?`}`);
+  const isName = isBlockName(name);
+  const meant = isName ? nearest(name, names) : undefined;
+  const hint = isName ? `\`blockhouse ls\` lists them, and \`blockhouse new ${name}\` makes one.` : '`blockhouse ls` lists them.';
+  return new BlockhouseError('BLOCK_NOT_FOUND', `There is no block ${shown(name)}; ${meant === undefined ? hint : `did you mean ${shown(meant)}?`}`);
 }
 
 /** ARCHIVE_NOT_FOUND, with the name of `names`, those of the archived blocks, that was probably meant. `name` may be any text of a caller. */

@@ -9,7 +9,6 @@ import {
   type SanitizeState,
   sanitize,
   styleFor,
-  TextPrinter,
   toJson,
   write,
   writeLines,
@@ -95,21 +94,6 @@ t.test('colours are for terminals, and not under NO_COLOR', async (t) => {
   t.equal(isColored({}, {}), false);
   t.equal(styleFor(false).bad('x'), 'x');
   t.equal(styleFor(true).bold('x'), '\x1b[1mx\x1b[0m');
-});
-
-t.test('a printed text ends with exactly one newline', async (t) => {
-  for (const [pieces, expected] of [
-    [['a', 'b'], 'ab\n'],
-    [['a\n'], 'a\n'],
-    [['a\n', '\x1b[0m'], 'a\n'],
-    [[], ''],
-  ] as const) {
-    const stream = new PassThrough();
-    const printer = new TextPrinter(stream);
-    for (const piece of pieces) await printer.print(piece);
-    await printer.end();
-    t.equal(String(stream.read() ?? ''), expected);
-  }
 });
 
 t.test('writing waits for a slow reader', async (t) => {

@@ -1,8 +1,9 @@
 import t from 'tap';
+import { createOpenAI } from '../../../adapters/openai/index.ts';
 import { Questions } from '../../../core/gateway/questions.ts';
+import { SharedLists } from '../../../core/gateway/shared-lists.ts';
 import { startServer } from '../../support/server.ts';
 import { sendJson } from '../../support/upstream.ts';
-import { createOpenAI } from '../../../adapters/openai/index.ts';
 
 t.test('a list that is longer than a person reads is cut, and told once', async (t) => {
   t.type(Questions, 'function');
@@ -14,4 +15,55 @@ t.test('a list that is longer than a person reads is cut, and told once', async 
   t.equal((await server.core.models('gpu')).count, 5000);
   t.equal((await server.core.models('gpu')).count, 5000);
   t.same(faults, ['the list of models of gpu']);
+});
+
+t.test('calls for one list at the same time are one question, whose answer holds for a moment; other settings ask again', async (t) => {
+  let asked = 0;
+  const server = await startServer(t, {
+    adapters: [createOpenAI()],
+    env: {},
+    answer: (_request, res) => {
+      asked += 1;
+      sendJson(res, { data: [{ id: `m${asked}` }] });
+    },
+  });
+  const entry = { adapter: 'openai', baseURL: `${server.upstream.url}/v1` };
+  await server.core.credentials?.update('gpu', entry);
+  await server.core.keys?.create('app');
+  const list = async (key?: string) => (await server.core.models('gpu', { key })).models;
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, at) => list(at % 2 === 0 ? undefined : 'app')));
+  t.same([asked, new Set(answers.flat())], [1, new Set(['m1'])]);
+  t.same(await list(), ['m1']);
+  await server.core.credentials?.update('gpu', { ...entry, apiKey: 'another-key-of-this-server' });
+  t.same(await list(), ['m2']);
+});
+
+t.test('a shared question ends with its last caller alone, is over after two seconds, and one that failed is asked by the next', async (t) => {
+  let now = 0;
+  const lists = new SharedLists(() => now);
+  const settings = {};
+  const signals: AbortSignal[] = [];
+  const failing: ((error: Error) => void)[] = [];
+  const question = (signal: AbortSignal) =>
+    signals.push(signal) > 2 ? Promise.resolve(['late']) : new Promise<string[]>((_resolve, reject) => failing.push(reject));
+  const [one, two] = [new AbortController(), new AbortController()];
+  const [first, second] = [lists.of(settings, one.signal, question), lists.of(settings, two.signal, question)];
+  one.abort();
+  await t.rejects(first, { code: 'CANCELLED' });
+  t.same([signals.length, signals[0]?.aborted], [1, false]);
+  two.abort();
+  await t.rejects(second, { code: 'CANCELLED' });
+  t.equal(signals[0]?.aborted, true);
+  await t.rejects(lists.of(settings, one.signal, question), { code: 'CANCELLED' });
+  const third = lists.of(settings, new AbortController().signal, question);
+  failing[1]?.(new Error('refused'));
+  await t.rejects(third, { message: 'refused' });
+  const here = () => lists.of(settings, new AbortController().signal, question);
+  t.same([await here(), signals.length], [['late'], 3]);
+  now = 1999;
+  await here();
+  t.equal(signals.length, 3);
+  now = 2000;
+  await here();
+  t.equal(signals.length, 4);
 });

@@ -227,6 +227,12 @@ t.test('a cap that a key gets while its calls wait binds those that are not sent
     await LONG(call);
   };
   const { core, adapter } = await coreWith(t, { steps: [wait], queue: { concurrency: 1 } });
+  const { pricer } = Prices.prototype;
+  t.capture(Prices.prototype, 'known', () => undefined); // the price data are read while the calls wait, however long that takes
+  t.capture(Prices.prototype, 'pricer', async function (this: Prices, model: Parameters<Prices['pricer']>[0]) {
+    for (let turns = 0; turns < 20; turns += 1) await nextTurn();
+    return pricer.call(this, model);
+  });
   await core.keys?.create('app');
   const codes = [1, 2, 3].map(() => codeOf(core.chat(REQUEST, APP)));
   await until('the first is sent', () => adapter.calls.length === 1);

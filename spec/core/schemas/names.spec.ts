@@ -50,7 +50,9 @@ t.test('an error about an unknown name repeats it in one short line', (t) => {
     t.ok(make('x'.repeat(100_000), ['ada']).message.length < 140);
   }
   t.equal(blockNotFound('adda', ['support', 'ada']).message, 'There is no block "adda"; did you mean "ada"?');
-  t.equal(blockNotFound('../adda', ['ada']).message, 'There is no block "../adda".', 'a text that no block can have as its name');
+  t.equal(blockNotFound('../adda', ['ada']).message, 'There is no block "../adda"; `blockhouse ls` lists them.', 'a text that no block can have as its name');
+  const cure = 'There is no block "support"; `blockhouse ls` lists them, and `blockhouse new support` makes one.';
+  for (const names of [undefined, [], ['ada']]) t.equal(blockNotFound('support', names).message, cure);
   t.equal(blockNotFound('a').code, 'BLOCK_NOT_FOUND');
   t.equal(archiveNotFound('a', []).code, 'ARCHIVE_NOT_FOUND');
   t.end();

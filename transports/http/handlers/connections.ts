@@ -1,6 +1,6 @@
 // Handlers of `/api/connections` and `/api/presets`: named upstreams, without their secrets.
 import { isObject } from '../../../core/base/json.ts';
-import { type ChangeEntryKey, compile, type EntryKey, invalidRequest, schemas, type Validator } from '../../../core/index.ts';
+import { type ChangeEntryKey, type Core, compile, type EntryKey, invalidRequest, type ShownConnection, schemas, type Validator } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { queryChoice } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
@@ -13,7 +13,19 @@ const checkChange: Validator<ChangeEntryKey> = compile(schemas.ChangeEntryKey);
 const MIN_SECRET = 8;
 
 /** `{connections}`. */
-export const list = ({ core }: RouteContext) => ok({ connections: core.connections.list() });
+export const list = async ({ core }: RouteContext) => ok({ connections: await Promise.all(core.connections.list().map((one) => withSearch(core, one))) });
+
+/** Whether a credential is there that a provider searches for besides its settings, only the search says, as in the list of adapters. */
+async function withSearch(core: Core, one: ShownConnection): Promise<ShownConnection> {
+  if (!one.ready || !searches(core, one.name)) return one;
+  const [status] = await core.status({ only: one.name });
+  return status?.ready === false ? { ...one, ready: false, detail: status.detail ?? null } : one;
+}
+
+function searches(core: Core, name: string): boolean {
+  const { connection, authRequired, probe } = core.adapter(name);
+  return connection === undefined && authRequired && probe !== undefined;
+}
 
 /**
  * Changes fields of an entry, or makes one; null removes a field. With `?checked=true` the server of the connection is asked, and the entry becomes what it was if it refuses.

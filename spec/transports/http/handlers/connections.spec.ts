@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { createAdapters } from '../../../../adapters/index.ts';
+import { BlockhouseError } from '../../../../core/errors.ts';
 import * as handlers from '../../../../transports/http/handlers/connections.ts';
 import { keepIfRight } from '../../../../transports/http/handlers/kept-if-right.ts';
 import * as prices from '../../../../transports/http/handlers/prices.ts';
+import { scriptedAdapter } from '../../../support/scripted-adapter.ts';
 import { startServer } from '../../../support/server.ts';
 import { type Answerer, sendJson } from '../../../support/upstream.ts';
 
@@ -26,7 +28,7 @@ t.test('a connection is added, changed field by field, listed without its secret
     all.map(({ name }) => name),
     ['bedrock', 'openai', 'google', 'anthropic', 'ollama', 'gpu', 'groq'],
   );
-  const groq = { name: 'groq', adapter: 'openai', preset: 'groq', baseURL: 'https://api.groq.com/openai/v1', ready: true, keys: [{ source: 'GROQ_API_KEY' }] };
+  const groq = { name: 'groq', adapter: 'openai', preset: 'groq', baseURL: 'https://api.groq.com/openai/v1', ready: true, keys: [{ label: 'the only key', source: 'GROQ_API_KEY' }] };
   t.match(all.slice(5), [
     {
       name: 'gpu',
@@ -37,7 +39,7 @@ t.test('a connection is added, changed field by field, listed without its secret
       models: { m: { price: 0 } },
       limits: { inFlight: 3 },
       breaker: 'closed',
-      keys: [{ source: 'auth.json' }],
+      keys: [{ label: 'the only key', source: 'auth.json' }],
     },
     groq,
   ]);
@@ -210,4 +212,23 @@ t.test('a key of a variable that does not go to the address of the entry is show
   t.match(of('ollama'), { ready: true, detail: /^The key in KEY_B is not sent/, keys: [{ source: 'KEY_B', state: 'elsewhere' }] });
   t.match(of('gpu'), { ready: true, detail: null, keys: [{ state: 'ready' }, { state: 'ready' }] }, 'a connection names its own variables');
   t.match((await shown({ openai: { keys } }))('openai'), { detail: null, keys: [{ state: 'ready' }, { state: 'ready' }] }, 'at its own address');
+});
+
+t.test('a provider whose credential is searched for is as ready in the list of connections as in that of the adapters', async (t) => {
+  let isThere = false;
+  const probe = async () => {
+    if (!isThere) throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'No credential was found.');
+  };
+  const searching = { ...scriptedAdapter({}, 'cloud'), authRequired: true, settings: { apiKey: { secret: true as const } }, probe };
+  const server = await startServer(t, { adapters: [searching, scriptedAdapter({}, 'open')], env: {} });
+  const read = async (path: string, field: string) =>
+    ((await server.call('GET', path)).json[field] as { ready: boolean; detail?: string | null }[]).map(({ ready, detail }) => [ready, detail ?? null]);
+  for (const expected of [
+    [false, 'No credential was found.'],
+    [true, null],
+  ]) {
+    t.same(await read('/api/adapters', 'adapters'), [expected, [true, null]]);
+    t.same(await read('/api/connections', 'connections'), [expected, [true, null]]);
+    isThere = true;
+  }
 });
