@@ -6,9 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import {
   BlockhouseError,
+  type ContentTap,
   type Core,
-  connectStore,
   type CoreOptions,
+  connectStore,
   createCore,
   createPrimaryCore,
   createWorkerCore,
@@ -20,12 +21,12 @@ import {
   resolveProcessConfig,
   type StoreConnection,
 } from '../core/index.ts';
-import type { Telemetry } from '../transports/telemetry/index.ts';
+import type { Contents, Telemetry } from '../transports/telemetry/index.ts';
 import { type Listen, listenAsWorker, listenOn, openDoors } from './serve/listen.ts';
 import { nodeNotice } from './serve/node-notice.ts';
+import type { OwnWorker } from './serve/own-worker.ts';
 import { givenToken, withSecretFiles } from './serve/secret-files.ts';
 import { parseFlags } from './serve/serve-flags.ts';
-import type { OwnWorker } from './serve/own-worker.ts';
 import type { WorkerPool } from './serve/workers.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
 import { oneLine } from './terminal/output.ts';
@@ -63,14 +64,15 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
 /** Starts a server and resolves once it listens. Rejects with a CliError when a setting, the workspace or the port can't be used. */
 export async function startServer(flags: Flags, env: Environment = process.env): Promise<RunningServer> {
   const config = readConfig(flags, env);
+  const contents = await contentsOf(config, env);
   const store = await storeOf(config);
-  const [parts, core] = await Promise.all([import('./server-parts.ts'), createConfiguredCore(config, env, store)]);
+  const [parts, core] = await Promise.all([import('./server-parts.ts'), createConfiguredCore(config, env, store, contents)]);
   const { createLogger, logFacts, ServerLog } = parts;
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
   const log = createLogger(config.logLevel, process.stderr, file);
   logFacts(core, log);
   try {
-    const observed = await observe(core, config, log, parts, { env });
+    const observed = await observe(core, config, log, parts, { env, contents });
     // The lock comes first: a second server must not touch the workspace of the first one.
     await inWorkspace(config, () => core.start());
     file.open();
@@ -175,14 +177,15 @@ async function serveAsWorker(flags: Flags, own: OwnWorker): Promise<void> {
     const config = readConfig(flags);
     if (config.store !== undefined) own.outlivePrimary();
     const store = await storeOf(config);
+    const contents = await contentsOf(config, process.env);
     const [parts, { core, start, log: sendLines }] = await Promise.all([
       import('./server-parts.ts'),
-      coreOptions(config, process.env, store).then((options) => createWorkerCore(options, own.line)),
+      coreOptions(config, process.env, store, contents).then((options) => createWorkerCore(options, own.line)),
     ]);
     const file = new parts.SentLog(sendLines);
     const log = parts.createLogger(config.logLevel, process.stderr, file);
     if (store !== undefined) parts.logFacts(core, log);
-    const observed = await observe(core, config, log, parts, { env: process.env, worker: own.id });
+    const observed = await observe(core, config, log, parts, { env: process.env, worker: own.id, contents });
     await start();
     const served = await serveCore(core, config, log, parts, { ...observed, listen: listenAsWorker(own) });
     await core.announce(served.url);
@@ -215,13 +218,19 @@ async function observe(
   { metricsOpen, hasCollector }: ProcessConfig,
   log: Logger,
   { createMetrics, watchLoop }: Pick<typeof import('./server-parts.ts'), 'createMetrics' | 'watchLoop'>,
-  { env, worker }: { readonly env: Environment; readonly worker?: string },
+  { env, worker, contents }: { readonly env: Environment; readonly worker?: string; readonly contents: Contents | undefined },
 ): Promise<Observed> {
   const metrics = createMetrics(core, { isOpen: metricsOpen, ...(worker !== undefined && { labels: { worker } }) });
   const unwatch = watchLoop(core.events);
   if (!hasCollector) return { metrics, telemetry: undefined, unwatch };
+  if (contents !== undefined) log.warn({}, 'prompts and answers go to the collector, on spans alone (OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT)');
   const { startTelemetry } = await import('../transports/telemetry/index.ts');
-  return { metrics, telemetry: await startTelemetry(core, { env, log, metrics: metrics.metrics }), unwatch };
+  return { metrics, telemetry: await startTelemetry(core, { env, log, metrics: metrics.metrics, contents }), unwatch };
+}
+
+/** What reads prompts and answers for a collector; undefined where that is not switched on. Rejects with INVALID_REQUEST for variables that can't be used. */
+async function contentsOf({ hasCollector }: ProcessConfig, env: Environment): Promise<Contents | undefined> {
+  return hasCollector ? (await import('../transports/telemetry/index.ts')).openContents(env) : undefined;
 }
 
 /** Runs work that reads or writes the workspace. A system error becomes a CliError that names the folder. */
@@ -257,8 +266,13 @@ function noFolderIn(path: string): string | undefined {
 }
 
 /** A core with every adapter, the echo provider for those who have none of them yet, and the settings of the server. */
-export async function createConfiguredCore(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection): Promise<Core> {
-  return createCore(await coreOptions(config, env, store));
+export async function createConfiguredCore(
+  config: ProcessConfig,
+  env: Environment = process.env,
+  store?: StoreConnection,
+  contentTap?: ContentTap,
+): Promise<Core> {
+  return createCore(await coreOptions(config, env, store, contentTap));
 }
 
 /** The same with the database of the workspace, if it has one; with `isTrial`, nothing may be written into it. Rejects with STORE_UNREACHABLE and the like. */
@@ -271,7 +285,7 @@ async function storeOf({ store }: ProcessConfig, isTrial = false): Promise<Store
   return store && connectStore(store.url, { ...store, isTrial });
 }
 
-async function coreOptions(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection): Promise<CoreOptions> {
+async function coreOptions(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection, contentTap?: ContentTap): Promise<CoreOptions> {
   const { createAdapters, createStandIn } = await import('../adapters/index.ts');
   return {
     workspace: config.workspace,
@@ -286,6 +300,7 @@ async function coreOptions(config: ProcessConfig, env: Environment = process.env
     monitorCalls: config.monitorCalls,
     gatewayOnly: config.gatewayOnly === true,
     tracesProviders: config.tracesProviders,
+    ...(contentTap !== undefined && { contentTap }),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { Environment } from './auth/settings.ts';
 import { nearest } from './base/closest.ts';
 import type { QueueLimits } from './gateway/queue.ts';
-import type { Adapter, UpstreamTimeouts } from './ports.ts';
+import type { Adapter, ContentTap, UpstreamTimeouts } from './ports.ts';
 import type { StoreConnection } from './store/store.ts';
 import type { ToolHost } from './tools/port.ts';
 
@@ -44,6 +44,8 @@ export interface CoreOptions extends WorkspaceOptions {
   readonly retries?: number;
   /** True if providers get the trace of a request, in the header `traceparent`. */
   readonly tracesProviders?: boolean;
+  /** Reads the prompts and the answers of chat calls; without it, nothing outside of a call does. */
+  readonly contentTap?: ContentTap | undefined;
 }
 
 const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
@@ -57,6 +59,7 @@ const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
   timeouts: true,
   retries: true,
   tracesProviders: true,
+  contentTap: true,
   gatewayOnly: true,
   monitorCalls: true,
   tools: true,

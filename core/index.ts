@@ -50,8 +50,9 @@ export {
 } from './errors.ts';
 export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
 export { AnswerSize } from './gateway/answer-size.ts';
-export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export { conversationOf } from './gateway/conversation.ts';
+export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
+export { classOf, type FallbackClass, mayAskNext } from './gateway/fallback-classes.ts';
 export type { BodyKeeper, CallState, PausedSource } from './gateway/live.ts';
 export { bodyTokens } from './gateway/media-tokens.ts';
 export { type EndedCall, WINDOWS, type Window } from './gateway/meter.ts';
@@ -62,8 +63,8 @@ export type { ChatStreamEvent } from './gateway/stream.ts';
 export type { AssistantTurn, PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
 export { streamOptionsOf, VisibleParts } from './gateway/visible-parts.ts';
 export type { FieldRule, RequestFields } from './keys/field-rules.ts';
-export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export type { KeyRates } from './keys/key-rates.ts';
+export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export { KeyStore } from './keys/key-store.ts';
 export { type Accounts, assertMayUse, KEY_PREFIX, mayAskBlock, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
 export type {
@@ -73,6 +74,7 @@ export type {
   ChatCall,
   ChatEvent,
   ConnectionProfile,
+  ContentTap,
   EmbedBatch,
   EmbedCall,
   Embedding,
@@ -84,11 +86,11 @@ export type {
   PricedCall,
   ReportedUsage,
   StreamSink,
+  TappedCall,
   TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';
 export { drawn, fitting, hasWeights } from './routing/fallback.ts';
-export { classOf, type FallbackClass, mayAskNext } from './gateway/fallback-classes.ts';
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';
 export { type AliasTarget, BLOCK_PROVIDER, isBlockTarget, type ModelTarget } from './routing/model-table.ts';
 export type { ModelsFile } from './routing/models-file.ts';

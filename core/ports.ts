@@ -3,10 +3,10 @@
 import type { Endpoint } from './auth/endpoint.ts';
 import type { KnownPreset, Presets } from './auth/preset.ts';
 import type { ResolvedSettings, SettingsSpec } from './auth/settings.ts';
+import type { AnswerFacts } from './bus.ts';
 import type { EgressRule } from './gateway/egress.ts';
 import type { Prompt, PromptOptions } from './gateway/prompt.ts';
 import type { AssistantTurn } from './gateway/turns.ts';
-import type { AnswerFacts } from './bus.ts';
 import type { ChatStart, StopReason, TokenLogprob, ToolCall, Usage, Warning } from './types.ts';
 
 /**
@@ -52,6 +52,23 @@ export interface EventSink {
   emit(events: readonly ChatEvent[]): boolean;
   /** Calls `resume` once, as soon as more events may be emitted. There is one callback at a time. */
   onceWritable(resume: () => void): void;
+}
+
+/** A chat call whose attempt begins, as a `ContentTap` has it. */
+export interface TappedCall {
+  /** The number of the call, as in the facts of the bus. */
+  readonly call: number;
+  /** The span that it belongs to; undefined if its request names none. */
+  readonly traceparent: string | undefined;
+  /** The block that calls. */
+  readonly caller: string | undefined;
+  readonly prompt: Prompt;
+}
+
+/** Reads what chat calls ask and are answered, which no fact of the bus has. There is one only where somebody has asked for it. */
+export interface ContentTap {
+  /** An attempt at a call begins. Returns what takes the events of its answer; undefined if they are not wanted. Neither may throw. */
+  begin(call: TappedCall): ((events: readonly ChatEvent[]) => void) | undefined;
 }
 
 /** Time limits of one call to a provider, in milliseconds; 0 switches a limit off. */

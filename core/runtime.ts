@@ -3,8 +3,8 @@ import { CredentialStore } from './auth/credentials.ts';
 import { isConnectionName } from './auth/entry.ts';
 import { PriceFile } from './auth/price-file.ts';
 import { LocalPasses, Sessions } from './auth/sessions.ts';
-import { SharedPasses } from './auth/shared-passes.ts';
 import type { SettingsSpec } from './auth/settings.ts';
+import { SharedPasses } from './auth/shared-passes.ts';
 import { isStrangeDaemon } from './auth/strange-daemon.ts';
 import { ApiToken } from './auth/token.ts';
 import { newRequestId } from './base/request-id.ts';
@@ -14,9 +14,9 @@ import { DEFAULT_QUEUE } from './config.ts';
 import { assertOptions, type CoreOptions } from './core-options.ts';
 import { EventRing, type RecentEvents } from './event-ring.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
+import type { ConnectionBook, PriceBook } from './gateway/books.ts';
 import type { CallOptions } from './gateway/call-options.ts';
 import { contextWindows } from './gateway/context-windows.ts';
-import type { ConnectionBook, PriceBook } from './gateway/books.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { isPriceKnown } from './gateway/known-price.ts';
 import type { BodyKeeper, CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
@@ -255,6 +255,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     ownAddresses,
     retries: options.retries ?? RETRY_LIMIT,
     tracesProviders: options.tracesProviders ?? false,
+    contentTap: options.contentTap,
     now: options.now ?? (() => performance.now()),
     random: options.random ?? Math.random,
     newRequestId,
@@ -384,10 +385,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
       }
     },
     stop: async () => session?.stop(),
-    close: async () => {
-      if (session === undefined) await gateway.close();
-      else await session.closeAll();
-    },
+    close: () => session?.closeAll() ?? gateway.close(),
   };
   return { core, passes, look, session, database };
 }

@@ -15,7 +15,7 @@ import { LinkedList } from '../base/linked-list.ts';
 import type { Writable } from '../base/writable.ts';
 import type { CoreBus } from '../bus.ts';
 import { type BlockhouseError, toBlockhouseError } from '../errors.ts';
-import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from '../ports.ts';
+import type { Adapter, ContentTap, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from '../ports.ts';
 import type { AdapterInfo, AdapterStatus, ModelList, ShownSetting, VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse, type Warning } from '../schemas/chat.ts';
 import { EmbedRequest, type EmbedResponse } from '../schemas/embed.ts';
@@ -67,6 +67,8 @@ export interface GatewayOptions extends Pick<AttemptsOptions, 'retries' | 'trace
   /** Where this process serves the gateway; no call goes there. */
   readonly ownAddresses?: OwnAddresses;
   readonly newRequestId: () => string;
+  /** Reads prompts and answers; undefined for nobody. */
+  readonly contentTap?: ContentTap | undefined;
 }
 
 /** What can be said of an adapter before it is called. */
@@ -371,7 +373,7 @@ export class Gateway {
       const { address, endpoint } = this.#settings.placeFor(adapter, body.config);
       const prompt = endpoint === undefined ? asked : withinFacts(asked, body, endpoint);
       const requestId = options.requestId ?? this.#options.newRequestId();
-      const chat = new Chat({ request: body, adapter, prompt, signal: options.signal ?? never(), requestId, sink, options });
+      const chat = new Chat({ request: body, adapter, prompt, signal: options.signal ?? never(), requestId, sink, options, tap: this.#options.contentTap });
       const run = (): Promise<T> =>
         new Attempts(chat, this.#destinations.enter(adapter, address), this.#attemptsOptions).run((answered) => resultOf(answered, chat));
       return options.turn === undefined ? run() : options.turn().then(run);

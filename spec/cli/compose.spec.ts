@@ -103,3 +103,14 @@ t.test('a server starts, serves and closes', async (t) => {
     'a refused request is in the log of the workspace',
   );
 });
+
+t.test('content for a collector that can not have it is refused at the start, and nothing is asked of the variable without a collector', async (t) => {
+  const env = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'EVENT_ONLY', BLOCKHOUSE_LOG_LEVEL: 'silent' };
+  const flags = { workspace: testFolder(t), port: '0' };
+  await t.rejects(startServer(flags, { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }), {
+    code: 'INVALID_REQUEST',
+    message: /^OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT must be one of NO_CONTENT, SPAN_ONLY/,
+  });
+  const server = await startServer(flags, env);
+  await server.close();
+});

@@ -27,6 +27,9 @@ export const CONVENTION = {
   cacheRead: 'gen_ai.usage.cache_read.input_tokens',
   cacheWrite: 'gen_ai.usage.cache_creation.input_tokens',
   tokenType: 'gen_ai.token.type',
+  inputMessages: 'gen_ai.input.messages',
+  outputMessages: 'gen_ai.output.messages',
+  systemInstructions: 'gen_ai.system_instructions',
 } as const;
 
 /** Of our own, where the conventions have nothing. */
@@ -47,4 +50,6 @@ export const OWN = {
   channel: 'blockhouse.channel',
   outcome: 'blockhouse.outcome',
   trigger: 'blockhouse.trigger',
+  /** So much content waited for its export that this span has none. */
+  contentDropped: 'blockhouse.content_dropped',
 } as const;

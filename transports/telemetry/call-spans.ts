@@ -4,6 +4,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import type { TraceParent } from '../../core/base/traceparent.ts';
 import type { Core, CoreEvents } from '../../core/index.ts';
 import { CONVENTION, OWN } from './attributes.ts';
+import type { Content, Contents } from './contents.ts';
 import type { Noted, SpanFactory } from './spans.ts';
 import type { Tracing } from './tracing.ts';
 import type { Upstreams } from './upstreams.ts';
@@ -33,12 +34,18 @@ export class CallSpans {
     { factory, clock, note }: Tracing,
     upstreams: Upstreams,
     parentOf: (fact: Finished, from: number) => TraceParent | undefined,
+    contents?: Pick<Contents, 'end'>,
   ) {
     events.on('call.finished', (fact) => {
       const to = clock.now();
       const parent = parentOf(fact, to - fact.durationMs);
-      if (parent === undefined) return;
+      const content = contents?.end(fact);
+      if (parent === undefined) {
+        content?.release();
+        return;
+      }
       const record = new CallRecord(factory, upstreams, fact, parent, to);
+      record.content = content;
       this.#await(record);
       queueMicrotask(() => note(record)); // what most calls have cost is known in the same turn
     });
@@ -66,6 +73,8 @@ class CallRecord implements Noted {
   readonly count: number;
   /** Known once it stands in its ledger, which is before the export for most. */
   costUsd: number | null = null;
+  /** What was asked and answered, where that is exported. */
+  content: Content | undefined;
   readonly #factory: SpanFactory;
   readonly #upstreams: Upstreams;
   readonly #fact: Finished;
@@ -95,20 +104,32 @@ class CallRecord implements Noted {
     const { attempts, failed = [], sentMs = 0, firstTextMs, stream, durationMs, credential, code, spanId } = this.#fact;
     const from = this.#to - durationMs;
     const spans: ReadableSpan[] = [];
+    this.content?.release(); // the exporter writes them now
     if (this.#hasWaited) spans.push(this.#waited(from));
     for (const [index, failure] of failed.entries()) {
       const attributes = this.#attributes(failure.credential, index + 1);
       if (failure.upstreamStatus !== undefined) attributes[CONVENTION.status] = failure.upstreamStatus;
       if (failure.next !== undefined) attributes[OWN.next] = failure.next;
       if (failure.delayMs !== undefined) attributes[OWN.delay] = failure.delayMs;
-      if (index + 1 === attempts) withOutcome(attributes, this.#fact, this.costUsd);
+      if (index + 1 === attempts) this.#addOutcome(attributes);
       spans.push(this.#attempt({ from: from + failure.sentMs, to: from + failure.endedMs, attributes, code: failure.code, id: failure.spanId }));
     }
     if (!this.#hasLast) return spans;
-    const attributes = withOutcome(this.#attributes(credential, attempts), this.#fact, this.costUsd);
+    const attributes = this.#addOutcome(this.#attributes(credential, attempts));
     if (firstTextMs !== undefined && stream === true) attributes[CONVENTION.firstChunk] = (firstTextMs - sentMs) / 1000;
     spans.push(this.#attempt({ from: from + sentMs, to: this.#to, attributes, code, id: spanId }));
     return spans;
+  }
+
+  lost(): void {
+    this.content?.release();
+  }
+
+  /** What is known of the whole call stands at its last attempt. */
+  #addOutcome(attributes: Attributes): Attributes {
+    withOutcome(attributes, this.#fact, this.costUsd);
+    if (this.content !== undefined) Object.assign(attributes, this.content.attributes);
+    return attributes;
   }
 
   #waited(from: number): ReadableSpan {
@@ -153,8 +174,7 @@ interface Attempt {
   readonly id: string | undefined;
 }
 
-/** What is known of the whole call stands at its last attempt. */
-function withOutcome(attributes: Attributes, { usage, answer }: Finished, costUsd: number | null): Attributes {
+function withOutcome(attributes: Attributes, { usage, answer }: Finished, costUsd: number | null): void {
   if (usage !== undefined) {
     attributes[CONVENTION.inputTokens] = usage.inputTokens;
     attributes[CONVENTION.outputTokens] = usage.outputTokens;
@@ -165,5 +185,4 @@ function withOutcome(attributes: Attributes, { usage, answer }: Finished, costUs
   if (answer?.id !== undefined) attributes[CONVENTION.responseId] = answer.id;
   if (answer?.stopReason !== undefined) attributes[CONVENTION.finishReasons] = [answer.stopReason];
   if (costUsd !== null) attributes[OWN.cost] = costUsd;
-  return attributes;
 }

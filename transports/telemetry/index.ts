@@ -4,20 +4,23 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Attributes } from '@opentelemetry/api';
-import type { Core, Environment } from '../../core/index.ts';
+import type { Core, CoreEvents, Environment } from '../../core/index.ts';
 import type { TransportLog } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { BlockSpans } from './block-spans.ts';
 import { CallSpans } from './call-spans.ts';
 import { SpanClock } from './clock.ts';
+import type { Contents } from './contents.ts';
 import { GenAiFigures } from './gen-ai-figures.ts';
 import { MetricPush } from './metric-push.ts';
-import { loadPackages, type Loaders, type Packages } from './packages.ts';
+import { type Loaders, loadPackages, type Packages } from './packages.ts';
 import { type OtlpSettings, readOtlpSettings } from './settings.ts';
 import { DROP_REASONS, SpanQueue } from './span-queue.ts';
 import { recorded, SpanFactory } from './spans.ts';
 import { RequestSpans, type Tracing } from './tracing.ts';
 import { Upstreams } from './upstreams.ts';
+
+export { type Contents, openContents } from './contents.ts';
 
 /** What `startTelemetry` needs. */
 export interface TelemetryOptions {
@@ -25,6 +28,8 @@ export interface TelemetryOptions {
   readonly log: Pick<TransportLog, 'error'>;
   /** Those of the server. */
   readonly metrics: Metrics;
+  /** The tap of the core, where prompts and answers are exported (`openContents`). */
+  readonly contents?: Contents | undefined;
   /** For tests. */
   readonly loaders?: Loaders | undefined;
 }
@@ -44,7 +49,7 @@ const SERVICE = 'blockhouse';
 const INSTANCE = 'service.instance.id';
 
 /** Rejects with INVALID_REQUEST for a variable that says nothing we know, and where packages are missing. */
-export async function startTelemetry(core: Core, { env, log, metrics, loaders }: TelemetryOptions): Promise<Telemetry> {
+export async function startTelemetry(core: Core, { env, log, metrics, contents, loaders }: TelemetryOptions): Promise<Telemetry> {
   const settings = readOtlpSettings(env);
   if (settings.traces === undefined && settings.metrics === undefined) return { trace: undefined, close: async () => undefined };
   const packages = await loadPackages(settings, loaders);
@@ -55,7 +60,7 @@ export async function startTelemetry(core: Core, { env, log, metrics, loaders }:
     .merge(own)
     .merge(detectResources({ detectors: [envDetector] }));
   const resource = given.merge(resourceFromAttributes(ofWorker(given.attributes, metrics.labels['worker'])));
-  const shared = { env, resource, upstreams: new Upstreams(core), metrics, scope: { name: SERVICE, version: core.version } };
+  const shared = { env, resource, upstreams: new Upstreams(core), metrics, contents, scope: { name: SERVICE, version: core.version } };
   const tracing = startTracing(core, packages, settings, shared, problemsOf(log, 'spans could not be exported'));
   const push = startMetrics(core, packages, settings, shared, problemsOf(log, 'metrics could not be exported'));
   return {
@@ -74,22 +79,26 @@ interface Shared {
   readonly resource: ReturnType<Packages['resources']['defaultResource']>;
   readonly upstreams: Upstreams;
   readonly metrics: Metrics;
+  readonly contents: Contents | undefined;
   readonly scope: { readonly name: string; readonly version: string };
 }
 
 function startTracing(core: Core, { api, sdk, newSpanExporter }: Packages, { traces }: OtlpSettings, shared: Shared, failed: (error: Error) => void) {
   if (traces === undefined || newSpanExporter === undefined) return undefined;
-  const { resource, upstreams, metrics, scope } = shared;
+  const { resource, upstreams, metrics, contents, scope } = shared;
   for (const reason of DROP_REASONS) metrics.dropSpans(reason, 0);
   const queue = new SpanQueue(newSpanExporter(), traces.queue, { dropped: (reason, count) => metrics.dropSpans(reason, count), failed });
   const factory = new SpanFactory(api, sdk, shared.env, resource, scope);
   const tracing: Tracing = { clock: new SpanClock(), factory, note: (noted) => queue.add(noted) };
   const requests = new RequestSpans(core, tracing, traces.takesParents);
   const blocks = new BlockSpans(core, tracing, () => metrics.dropSpans('queue_full', 1));
-  new CallSpans(core, tracing, upstreams, (fact, from) => {
-    if (fact.traceparent !== undefined) return requests.find(fact.traceparent) ?? recorded(fact.traceparent);
+  const requestOf = (traceparent: string) => requests.find(traceparent) ?? recorded(traceparent);
+  const parentOf = (fact: CoreEvents['call.finished'], from: number) => {
+    if (fact.traceparent !== undefined) return requestOf(fact.traceparent);
     return fact.caller === undefined ? undefined : blocks.parentOf(fact, from);
-  });
+  };
+  new CallSpans(core, tracing, upstreams, parentOf, contents);
+  contents?.start(({ traceparent, caller }) => (traceparent === undefined ? caller !== undefined : requestOf(traceparent) !== undefined));
   return { trace: requests.begin, queue };
 }
 

@@ -19,7 +19,7 @@ export interface QueueSettings {
 /** What is exported. */
 export interface OtlpSettings {
   /** Undefined if traces are not exported. */
-  readonly traces: { readonly protocol: OtlpProtocol; readonly queue: QueueSettings; readonly takesParents: boolean } | undefined;
+  readonly traces: { readonly protocol: OtlpProtocol; readonly queue: QueueSettings; readonly takesParents: boolean; readonly hasContent: boolean } | undefined;
   /** Undefined if metrics are not exported. */
   readonly metrics: { readonly protocol: OtlpProtocol; readonly everyMs: number; readonly timeoutMs: number } | undefined;
 }
@@ -34,6 +34,7 @@ export function readOtlpSettings(env: Environment): OtlpSettings {
   const traces = isExported(env, 'TRACES') && {
     protocol: protocolOf(env, 'TRACES'),
     takesParents: (text(env, 'OTEL_PROPAGATORS') ?? 'tracecontext').split(',').some((name) => name.trim() === 'tracecontext'),
+    hasContent: hasContent(env),
     queue: {
       most,
       batch: Math.min(most, whole('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512)),
@@ -81,6 +82,21 @@ function checkSampler(env: Environment): void {
   if (name !== undefined && !SAMPLERS.includes(name)) throw invalidRequest('OTEL_TRACES_SAMPLER', `must be one of ${SAMPLERS.join(', ')}`);
   const share = Number(text(env, 'OTEL_TRACES_SAMPLER_ARG') ?? '1');
   if (!(share >= 0 && share <= 1)) throw invalidRequest('OTEL_TRACES_SAMPLER_ARG', 'must be a number from 0 to 1');
+}
+
+const CONTENT = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
+/** Whether spans have the content, by the value of the variable. The last two are those of older conventions. */
+const CONTENT_MODES = { NO_CONTENT: false, SPAN_ONLY: true, SPAN_AND_EVENT: true, true: true, false: false } as const;
+
+/** There are no events here: where content is wanted there alone, the server says so and does not start. */
+function hasContent(env: Environment): boolean {
+  const given = text(env, CONTENT) ?? 'NO_CONTENT';
+  const mode = Object.entries(CONTENT_MODES).find(([name]) => name.toLowerCase() === given.toLowerCase());
+  if (mode !== undefined) return mode[1];
+  const names = Object.keys(CONTENT_MODES).join(', ');
+  if (given.toLowerCase() === 'event_only')
+    throw invalidRequest(CONTENT, `must be one of ${names}: this server exports no events, so EVENT_ONLY would export nothing`);
+  throw invalidRequest(CONTENT, `must be one of ${names}`);
 }
 
 function wholeNumber(env: Environment, name: string, usual: number, least: number): number {

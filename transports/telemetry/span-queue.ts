@@ -41,10 +41,10 @@ export class SpanQueue {
 
   add(noted: Noted): void {
     const { count } = noted;
-    if (this.#isClosed) this.#reports.dropped('shutdown', count);
-    else if (this.#count + count > this.#settings.most)
-      this.#reports.dropped('queue_full', count); // bounded
-    else {
+    if (this.#isClosed || this.#count + count > this.#settings.most) {
+      this.#reports.dropped(this.#isClosed ? 'shutdown' : 'queue_full', count); // bounded
+      noted.lost?.();
+    } else {
       this.#waiting.push(noted);
       this.#count += count;
       this.#plan();

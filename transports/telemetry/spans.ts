@@ -43,6 +43,8 @@ export interface SpanParts {
 export interface Noted {
   readonly count: number;
   spans(): ReadableSpan[];
+  /** There was no place for it. */
+  lost?(): void;
 }
 
 /** Makes spans of a server. */

@@ -191,3 +191,18 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
     sink.start({ provider: this.#chat.adapter.id, model: this.#chat.model }, this.#warnings);
   }
 }
+
+/** One whose events somebody else reads, too. A class of its own, so that other attempts know nothing of it. */
+export class TappedAttempt extends ChatAttempt {
+  readonly #take: (events: readonly ChatEvent[]) => void;
+
+  constructor(chat: ChatToSend, permit: Permit, now: () => number, take: (events: readonly ChatEvent[]) => void) {
+    super(chat, permit, now);
+    this.#take = take;
+  }
+
+  override emit(events: readonly ChatEvent[]): boolean {
+    this.#take(events);
+    return super.emit(events);
+  }
+}

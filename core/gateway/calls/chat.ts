@@ -1,19 +1,21 @@
 // A chat request that has passed all checks. Pure: no I/O.
 import type { Writable } from '../../base/writable.ts';
-import type { StreamSink } from '../../ports.ts';
+import type { ContentTap, StreamSink } from '../../ports.ts';
 import type { ChatRequest, ContentPart } from '../../types.ts';
 import type { Permit } from '../breaker.ts';
 import type { Prompt } from '../prompt.ts';
 import { promptTokens, rememberTokens } from '../prompt-tokens.ts';
 import type { CheckedMessage } from '../step.ts';
 import { Call, type CallParts, shortened } from './call.ts';
-import { ChatAttempt, type ChatResult } from './chat-attempt.ts';
+import { ChatAttempt, type ChatResult, TappedAttempt } from './chat-attempt.ts';
 
 interface ChatParts extends Omit<CallParts, 'model' | 'config'> {
   readonly request: ChatRequest;
   readonly prompt: Prompt;
   /** Called with fragments as they come; absent if the caller wants the whole answer. */
   readonly sink: StreamSink | undefined;
+  /** Reads what is asked and answered; absent for nobody. */
+  readonly tap?: ContentTap | undefined;
 }
 
 /** Conversations that begin alike differ in these. */
@@ -34,6 +36,7 @@ export class Chat extends Call<ChatResult> {
   readonly prompt: Prompt;
   readonly sink: StreamSink | undefined;
   readonly keepsOneCall: boolean;
+  readonly #tap: ContentTap | undefined;
   #inputTokens: number | undefined;
 
   constructor(parts: ChatParts) {
@@ -42,6 +45,7 @@ export class Chat extends Call<ChatResult> {
     this.request = request;
     this.prompt = parts.prompt;
     this.sink = parts.sink;
+    this.#tap = parts.tap;
     this.keepsOneCall = options.limitsCalls === true && request.config?.parallelToolCalls === false;
   }
 
@@ -54,7 +58,9 @@ export class Chat extends Call<ChatResult> {
   }
 
   override newAttempt(permit: Permit, now: () => number): ChatAttempt {
-    return new ChatAttempt(this, permit, now);
+    const { number: call, traceparent, caller, prompt } = this;
+    const take = this.#tap?.begin({ call, traceparent, caller, prompt });
+    return take === undefined ? new ChatAttempt(this, permit, now) : new TappedAttempt(this, permit, now, take);
   }
 
   protected override conversationParts(): Readonly<Record<string, unknown>> {

@@ -87,7 +87,9 @@ function heldDaemon(): { readonly answer: Answerer; open(): void } {
 
 t.test('each worker exports its own traces, with what its calls have cost by the ledger of the primary', async (t) => {
   const collector = await startCollector(t);
-  const { call } = await farm(t, friendlyDaemon, { env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '1000' } });
+  const { call } = await farm(t, friendlyDaemon, {
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '1000', OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'SPAN_ONLY' },
+  });
   const instances = (): Set<unknown> => new Set(collector.spans.map(({ resource }) => resource['service.instance.id']));
   await until(async () => {
     t.equal((await call('POST', '/v1/chat', CHAT)).status, 200);
@@ -96,6 +98,7 @@ t.test('each worker exports its own traces, with what its calls have cost by the
   }, 'both workers have exported');
   const attempts = collector.spans.filter(({ kind }) => kind === 'CLIENT');
   t.ok(attempts.length >= 2);
+  for (const { attributes } of attempts) t.match(attributes['gen_ai.input.messages'], /^\[\{"role":"user"/, 'with the content that is asked for');
   t.ok(
     attempts.some(({ attributes }) => attributes['blockhouse.cost_usd'] === 0),
     'a call of the last moment before an export may lack it',

@@ -1,9 +1,10 @@
 // A whole server on loopback whose traces and metrics go to a collector in the same process.
 import type { Test } from 'tap';
-import { createMetrics } from '../../../transports/metrics/index.ts';
-import { startTelemetry, type Telemetry } from '../../../transports/telemetry/index.ts';
 import { createAdapters } from '../../../adapters/index.ts';
 import type { Mount } from '../../../transports/http/mounts.ts';
+import { createMetrics } from '../../../transports/metrics/index.ts';
+import { openContents } from '../../../transports/telemetry/contents.ts';
+import { startTelemetry, type Telemetry } from '../../../transports/telemetry/index.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../server.ts';
 import { type Collector, startCollector } from './collector.ts';
 
@@ -40,14 +41,22 @@ export async function startTraced(t: Test, options: TracedOptions = {}): Promise
   const { otel = {}, collector = await startCollector(t), http, worker, ...rest } = options;
   let telemetry: Telemetry | undefined;
   const mounts: Mount[] = [];
-  const server = await startServer(t, { adapters: createAdapters(), env: {}, ...rest, http: { ...http, mounts, trace: (req) => telemetry?.trace?.(req) } });
+  const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '1', OTEL_METRIC_EXPORT_INTERVAL: '600000', ...otel };
+  const contents = openContents(variables);
+  const tapped = contents === undefined ? {} : { contentTap: contents };
+  const server = await startServer(t, {
+    adapters: createAdapters(),
+    env: {},
+    ...tapped,
+    ...rest,
+    http: { ...http, mounts, trace: (req) => telemetry?.trace?.(req) },
+  });
   const mount = createMetrics(server.core, { isOpen: false, ...(worker !== undefined && { labels: { worker } }) });
   mounts.push(mount);
   const { metrics } = mount;
   const problems: Traced['problems'] = [];
-  const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '1', OTEL_METRIC_EXPORT_INTERVAL: '600000', ...otel };
   const log = { error: (fields: object, message: string) => problems.push({ fields, message }) };
-  telemetry = await withVariables(variables, () => startTelemetry(server.core, { env: variables, log, metrics }));
+  telemetry = await withVariables(variables, () => startTelemetry(server.core, { env: variables, log, metrics, contents }));
   const started = telemetry;
   t.teardown(() => started.close(100));
   return { ...server, collector, telemetry: started, problems, flush: () => started.close(10_000) };

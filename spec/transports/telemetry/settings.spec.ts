@@ -5,7 +5,7 @@ const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
 
 t.test('an address exports both, and the defaults are those of the specification', async (t) => {
   t.strictSame(readOtlpSettings(ENDPOINT), {
-    traces: { protocol: 'http/protobuf', takesParents: true, queue: { most: 2048, batch: 512, delayMs: 5000, timeoutMs: 30_000 } },
+    traces: { protocol: 'http/protobuf', takesParents: true, hasContent: false, queue: { most: 2048, batch: 512, delayMs: 5000, timeoutMs: 30_000 } },
     metrics: { protocol: 'http/protobuf', everyMs: 60_000, timeoutMs: 30_000 },
   });
   t.strictSame(readOtlpSettings({}), { traces: undefined, metrics: undefined });
@@ -37,6 +37,12 @@ t.test('each of the two can be left out, and have variables of its own', async (
   );
 });
 
+t.test('content is exported where the variable says so, in its present words and in its older ones', async (t) => {
+  const hasContent = (value: string) => readOtlpSettings({ ...ENDPOINT, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: value }).traces?.hasContent;
+  for (const value of ['SPAN_ONLY', 'SPAN_AND_EVENT', 'true', 'span_only']) t.equal(hasContent(value), true, value);
+  for (const value of ['NO_CONTENT', 'false', '', 'False']) t.equal(hasContent(value), false, value);
+});
+
 t.test('what this server does not do is said with the name of the variable', async (t) => {
   const cases: [env: Record<string, string>, message: RegExp][] = [
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, /^OTEL_TRACES_EXPORTER must be otlp or none/],
@@ -47,6 +53,14 @@ t.test('what this server does not do is said with the name of the variable', asy
     [{ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'collector' }, /^OTEL_EXPORTER_OTLP_METRICS_ENDPOINT must be/],
     [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, /^OTEL_TRACES_SAMPLER must be one of always_on, /],
     [{ OTEL_TRACES_SAMPLER_ARG: '2' }, /^OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1/],
+    [
+      { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'yes' },
+      /^OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT must be one of NO_CONTENT, SPAN_ONLY, SPAN_AND_EVENT, true, false\.$/,
+    ],
+    [
+      { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'EVENT_ONLY' },
+      /^OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT must be one of NO_CONTENT, .*: this server exports no events, so EVENT_ONLY would export nothing/,
+    ],
     [{ OTEL_BSP_MAX_QUEUE_SIZE: '-1' }, /^OTEL_BSP_MAX_QUEUE_SIZE must be a whole number of 1 or more/],
     [{ OTEL_METRIC_EXPORT_INTERVAL: '1e3' }, /^OTEL_METRIC_EXPORT_INTERVAL must be a whole number/],
   ];

@@ -120,3 +120,18 @@ t.test('the end waits for what is under way and what waits, and only so long', a
   await Promise.resolve();
   t.strictSame(bad.dropped, { shutdown: 9 }, 'each is counted once');
 });
+
+t.test('what has no place is said to what it was noted for', async (t) => {
+  const { queue } = held({ most: 1 });
+  let lost = 0;
+  const one: Noted = {
+    ...noted(),
+    lost: () => {
+      lost += 1;
+    },
+  };
+  queue.add(one);
+  t.equal(lost, 0);
+  queue.add(one);
+  t.equal(lost, 1);
+});

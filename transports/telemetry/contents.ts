@@ -1,0 +1,132 @@
+// What calls ask and are answered, for their spans. There is one only where the variable asks for it: nothing else of the telemetry has a text.
+//
+// bounded: what waits for its export has MAX_WAITING_BYTES together at most. A span beyond that has `blockhouse.content_dropped` in its place.
+import type { Attributes } from '@opentelemetry/api';
+import type { ChatEvent, ContentTap, CoreEvents, Environment, TappedCall } from '../../core/index.ts';
+import { CONVENTION, OWN } from './attributes.ts';
+import { callPart, inputMessages, MAX_CONTENT_BYTES, outputMessages, type Part, systemInstructions, textPart } from './messages.ts';
+import { readOtlpSettings } from './settings.ts';
+
+/** Collectors take 20 MiB in one request. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+
+type Finished = Pick<CoreEvents['call.finished'], 'call' | 'code' | 'answer'>;
+
+/** The least that a tool call takes. */
+const CALL_LENGTH = 40;
+
+/** Why an answer has ended, as the conventions say it. */
+const FINISH_REASONS: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  tool_use: 'tool_call',
+  content_filter: 'content_filter',
+  refusal: 'content_filter',
+};
+
+/** The content of a call that has ended. */
+export interface Content {
+  readonly attributes: Attributes;
+  /** It has been exported, or never will be. */
+  release(): void;
+}
+
+/** The tap that a server needs; undefined where no content is exported. Throws INVALID_REQUEST, which names the variable. */
+export function openContents(env: Environment): Contents | undefined {
+  return readOtlpSettings(env).traces?.hasContent === true ? new Contents() : undefined;
+}
+
+/** The contents of calls under way, and of those that wait for their export. */
+export class Contents implements ContentTap {
+  readonly #open = new Map<number, Exchange>();
+  readonly #most: number;
+  #waiting = 0;
+  /** Undefined until there are spans. */
+  #isRecorded: ((call: TappedCall) => boolean) | undefined;
+
+  constructor(most = MAX_WAITING_BYTES) {
+    this.#most = most;
+  }
+
+  /** From now on, those calls are read that are recorded. */
+  start(isRecorded: (call: TappedCall) => boolean): void {
+    this.#isRecorded = isRecorded;
+  }
+
+  begin(call: TappedCall): ((events: readonly ChatEvent[]) => void) | undefined {
+    if (this.#isRecorded?.(call) !== true) return undefined;
+    const exchange = this.#open.get(call.call) ?? new Exchange(call);
+    this.#open.set(call.call, exchange);
+    return exchange.answer();
+  }
+
+  /** Takes what is known of a call that has ended; undefined if it was not read. */
+  end(fact: Finished): Content | undefined {
+    const exchange = this.#open.get(fact.call);
+    if (exchange === undefined) return undefined;
+    this.#open.delete(fact.call);
+    const attributes = exchange.attributes(fact);
+    let bytes = Object.values(attributes).reduce((sum: number, text) => sum + Buffer.byteLength(text), 0);
+    if (this.#waiting + bytes > this.#most) return { attributes: { [OWN.contentDropped]: true }, release: () => undefined }; // bounded
+    this.#waiting += bytes;
+    const release = (): void => {
+      this.#waiting -= bytes;
+      bytes = 0;
+    };
+    return { attributes, release };
+  }
+}
+
+/** What one call asks, and the answer of its last attempt. */
+class Exchange {
+  readonly #input: string;
+  readonly #system: string | undefined;
+  #answer: AnswerParts | undefined;
+
+  constructor({ prompt }: TappedCall) {
+    this.#input = inputMessages(prompt.turns);
+    this.#system = systemInstructions(prompt);
+  }
+
+  /** A further attempt begins. */
+  answer(): (events: readonly ChatEvent[]) => void {
+    const answer = new AnswerParts();
+    this.#answer = answer;
+    return (events) => answer.add(events);
+  }
+
+  attributes({ code, answer: facts }: Finished): Record<string, string> {
+    const attributes: Record<string, string> = { [CONVENTION.inputMessages]: this.#input };
+    if (this.#system !== undefined) attributes[CONVENTION.systemInstructions] = this.#system;
+    const { parts = [] } = this.#answer ?? {};
+    const reason = code === undefined ? (FINISH_REASONS[facts?.stopReason ?? ''] ?? 'unknown') : 'error';
+    if (code === undefined || parts.length > 0) attributes[CONVENTION.outputMessages] = outputMessages(parts, reason);
+    return attributes;
+  }
+}
+
+/** The parts of an answer as far as they fit into an attribute. */
+class AnswerParts {
+  readonly parts: Part[] = [];
+  #length = 0;
+
+  add(events: readonly ChatEvent[]): void {
+    for (const event of events) {
+      if (this.#length > MAX_CONTENT_BYTES) return; // what is there already is too long, so that it is cut
+      if (event.type === 'text' || event.type === 'reasoning') this.#addText(event.type, event.text);
+      else if (event.type === 'toolCall') {
+        this.parts.push(callPart(event.toolCall));
+        this.#length += CALL_LENGTH;
+      }
+    }
+  }
+
+  #addText(type: 'text' | 'reasoning', text: string): void {
+    if (text === '') return;
+    this.#length += text.length;
+    const last = this.parts.at(-1);
+    if (last?.fields['type'] === type) this.parts[this.parts.length - 1] = textPart(type, `${String(last.value)}${text}`);
+    else this.parts.push(textPart(type, text));
+  }
+}
