@@ -66,7 +66,9 @@ t.test('no route takes what objects inherit for something that exists', async (t
   for (const { method, path } of ROUTES.filter((route) => route.path.includes(':') && !makesWhatItNames(route))) {
     for (const name of INHERITED) {
       const answer = await server.call(method, path.replace(/:\w+\*?/g, name), method === 'GET' || method === 'DELETE' ? {} : { body: {} });
-      t.ok([400, 404].includes(answer.status), `${method} ${path} ${name}: ${answer.status} ${answer.text}`);
+      // A delivery to a hook that isn't there reads like one with a wrong signature.
+      const expected = path.startsWith('/api/hooks/') ? [401] : [400, 404];
+      t.ok(expected.includes(answer.status), `${method} ${path} ${name}: ${answer.status} ${answer.text}`);
       asked += 1;
     }
   }

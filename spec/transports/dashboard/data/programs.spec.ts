@@ -19,7 +19,7 @@ const KEY: ProgramKey = {
   unpriced: 'allow',
   group: null,
   rights: [],
-  blocks: [],
+  blocks: null,
   models: ['a/*', 'b/x'],
   expiresAt: '2027-01-31T12:34:56.000Z',
   spentToday: spend(1, 10),
