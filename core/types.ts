@@ -1662,7 +1662,7 @@ export interface ShownConnection {
   readonly preset: string | null;
   /** Where it is; null for an adapter whose hosts follow from a region */
   readonly baseURL: string | null;
-  /** True if it could be called now, as far as its settings tell */
+  /** True if it could be called now, as far as its settings tell, and its credential if that is searched for elsewhere */
   readonly ready: boolean;
   /** What is missing or wrong */
   readonly detail: string | null;
@@ -1684,6 +1684,7 @@ export interface ShownConnection {
 
 /** One key of a connection, without the key. */
 export interface ShownConnectionKey {
+  /** `the only key` where the entry has no list of keys */
   readonly label: string;
   /** auth.json, the variable that has it, or keyCommand */
   readonly source: string;

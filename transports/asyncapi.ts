@@ -87,7 +87,12 @@ const SENT: Readonly<Record<string, Message>> = {
   error: {
     schema: frames.WsErrorFrame,
     summary: 'A message was refused. The connection stays open.',
-    example: { type: 'error', code: 'BLOCK_NOT_FOUND', error: 'There is no block "grace".', block: 'grace' },
+    example: {
+      type: 'error',
+      code: 'BLOCK_NOT_FOUND',
+      error: 'There is no block "grace"; `blockhouse ls` lists them, and `blockhouse new grace` makes one.',
+      block: 'grace',
+    },
   },
 };
 

@@ -225,7 +225,7 @@ export type PresetFields = types.PresetFields;
 
 /** One key of a connection, without the key. */
 export const ShownConnectionKey = object({
-  label: string,
+  label: { ...string, description: '`the only key` where the entry has no list of keys' },
   source: { ...string, description: 'auth.json, the variable that has it, or keyCommand' },
   state: {
     ...oneOf(['ready', 'cooling', 'refused', 'empty', 'unset', 'elsewhere']),
@@ -247,7 +247,7 @@ export const ShownConnection = object({
   adapter: { ...string, description: 'The protocol that it speaks' },
   preset: orNull(string),
   baseURL: { ...orNull(string), description: 'Where it is; null for an adapter whose hosts follow from a region' },
-  ready: { type: 'boolean', description: 'True if it could be called now, as far as its settings tell' },
+  ready: { type: 'boolean', description: 'True if it could be called now, as far as its settings tell, and its credential if that is searched for elsewhere' },
   detail: { ...orNull(string), description: 'What is missing or wrong' },
   isLocal: { type: 'boolean', description: 'True for this machine and for local servers' },
   models: { type: 'object', additionalProperties: ModelFacts, description: 'What the entry says of models' },

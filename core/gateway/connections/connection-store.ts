@@ -36,6 +36,8 @@ export interface ConnectionStoreOptions {
 
 const DETECT_MS = 300;
 const LOCAL_HOST = '127.0.0.1';
+/** Of an entry that has no list of keys. With spaces, which no label of a person has. */
+const ONLY_KEY = 'the only key';
 
 /** The connections of a workspace. */
 export class ConnectionStore implements ConnectionBook {
@@ -194,14 +196,14 @@ export class ConnectionStore implements ConnectionBook {
 
   #keysOf(adapter: Adapter, source: string | undefined, counts: KeyCounts): ShownConnectionKey[] {
     const { settings } = this.#options;
-    if (this.#entryOf(adapter)?.fields.keyCommand !== undefined) return [shownKey('…', 'keyCommand', counts)];
+    if (this.#entryOf(adapter)?.fields.keyCommand !== undefined) return [shownKey(ONLY_KEY, 'keyCommand', counts)];
     const ring = settings.entryKeys(adapter)?.ring;
     if (this.#entryOf(adapter)?.fields.keys !== undefined) return this.#severalOf(adapter, ring?.states ?? [], counts);
     const [only] = settings.keysOf(adapter);
     if (only !== undefined) return [shownKey(only.label, only.variable ?? 'auth.json', counts)];
     const [leftOut] = settings.leftOut(adapter);
-    if (source === undefined && leftOut !== undefined) return [{ ...unused('…', leftOut), state: 'elsewhere' }];
-    return source === undefined || source === 'default' ? [] : [shownKey('…', source.replace(/^env:/, ''), counts)];
+    if (source === undefined && leftOut !== undefined) return [{ ...unused(ONLY_KEY, leftOut), state: 'elsewhere' }];
+    return source === undefined || source === 'default' ? [] : [shownKey(ONLY_KEY, source.replace(/^env:/, ''), counts)];
   }
 
   /** In the order of the entry, with those whose variable is not set. */

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { count } from '../base/format.ts';
 import type { Connection, ConnectionKey } from '../data/connections.ts';
-import { atWorkText, connectionsText, keyModelsText, keyStateText, labelText, shareText } from '../text/connections.ts';
+import { atWorkText, connectionsText, keyModelsText, keyStateText, shareText } from '../text/connections.ts';
 import { Mark } from './mark.tsx';
 import { Table } from './table.tsx';
 
@@ -37,7 +37,7 @@ export function ConnectionKeys({ connection: { keys }, actions }: ConnectionKeys
     <Table shape="connection-keys" heads={heads}>
       {keys.map((key) => (
         <tr key={key.label}>
-          <td class="num">{labelText(key)}</td>
+          <td class="num">{key.label}</td>
           <td class="key-state">
             <span class="row">
               <Mark state={MARKS[key.state] ?? 'unknown'} named={false} />

@@ -144,8 +144,3 @@ export function foundText(preset: string, baseURL: string, connection: string | 
   const known = connection === null ? '' : `, as ${connection}`;
   return `${preset} answers at ${placeText(baseURL)}${known}.`;
 }
-
-/** What a key is called. An entry with one key has no name for it. */
-export function labelText({ label }: ConnectionKey): string {
-  return label === '…' ? 'the only key' : label;
-}

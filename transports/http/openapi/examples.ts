@@ -33,7 +33,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     'FORBIDDEN_ORIGIN',
     'Requests from web pages of other sites are refused. To let the pages of an origin call /v1, add it to BLOCKHOUSE_WEB_ORIGINS and restart the server.',
   ),
-  BlockNotFound: errorExample(404, 'BLOCK_NOT_FOUND', 'There is no block "grace".'),
+  BlockNotFound: errorExample(404, 'BLOCK_NOT_FOUND', 'There is no block "grace"; `blockhouse ls` lists them, and `blockhouse new grace` makes one.'),
   NameTaken: errorExample(409, 'NAME_TAKEN', 'A block named ada already exists; choose another name.'),
 };
 

@@ -28,7 +28,14 @@ t.test('a connection is added, changed field by field, listed without its secret
     all.map(({ name }) => name),
     ['bedrock', 'openai', 'google', 'anthropic', 'ollama', 'gpu', 'groq'],
   );
-  const groq = { name: 'groq', adapter: 'openai', preset: 'groq', baseURL: 'https://api.groq.com/openai/v1', ready: true, keys: [{ source: 'GROQ_API_KEY' }] };
+  const groq = {
+    name: 'groq',
+    adapter: 'openai',
+    preset: 'groq',
+    baseURL: 'https://api.groq.com/openai/v1',
+    ready: true,
+    keys: [{ label: 'the only key', source: 'GROQ_API_KEY' }],
+  };
   t.match(all.slice(5), [
     {
       name: 'gpu',
@@ -39,7 +46,7 @@ t.test('a connection is added, changed field by field, listed without its secret
       models: { m: { price: 0 } },
       limits: { inFlight: 3 },
       breaker: 'closed',
-      keys: [{ source: 'auth.json' }],
+      keys: [{ label: 'the only key', source: 'auth.json' }],
     },
     groq,
   ]);
