@@ -28,9 +28,6 @@ t.test('a connection is added, changed field by field, listed without its secret
     all.map(({ name }) => name),
     ['bedrock', 'openai', 'google', 'anthropic', 'ollama', 'gpu', 'groq'],
   );
-<<<<<<< HEAD
-  const groq = { name: 'groq', adapter: 'openai', preset: 'groq', baseURL: 'https://api.groq.com/openai/v1', ready: true, keys: [{ label: 'the only key', source: 'GROQ_API_KEY' }] };
-=======
   const groq = {
     name: 'groq',
     adapter: 'openai',
@@ -39,7 +36,6 @@ t.test('a connection is added, changed field by field, listed without its secret
     ready: true,
     keys: [{ label: 'the only key', source: 'GROQ_API_KEY' }],
   };
->>>>>>> part-small
   t.match(all.slice(5), [
     {
       name: 'gpu',
