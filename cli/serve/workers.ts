@@ -89,7 +89,10 @@ export class WorkerPool {
   #begin(): void {
     const worker = cluster.fork();
     const bornAt = performance.now();
-    const taker = takerOf(worker, (number) => this.#handOff.refused(taker, number));
+    const taker = takerOf(worker, {
+      refuse: (number) => this.#handOff.refused(taker, number),
+      leave: () => this.#handOff.remove(taker),
+    });
     let failure: CliError | undefined;
     let gone: (() => void) | undefined;
     const words = new Words<WorkerWord>(
@@ -166,17 +169,23 @@ function closed({ process: child }: Worker): Promise<readonly unknown[]> {
   });
 }
 
-/** How connections get to a worker. Each gets back by `refuse` if it can't be sent. */
-function takerOf(worker: Worker, refuse: (number: number) => void): Taker {
+/** What a message fails with whose worker is gone. Its end may be noticed later, and until then it must not count among those that a connection could go to. */
+const GONE: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET', 'ERR_IPC_CHANNEL_CLOSED']);
+
+/** How connections get to a worker. One that can't be sent gets back: by `leave` if the worker is gone, else by `refuse`. */
+export function takerOf(worker: Pick<Worker, 'send'>, { refuse, leave }: { readonly refuse: (number: number) => void; readonly leave: () => void }): Taker {
   return {
     hand: (number, door, socket) => {
       const word: PrimaryWord = { word: 'connection', number, door };
-      worker.send(word, socket, { keepOpen: true }, (error) => error !== null && refuse(number));
+      worker.send(word, socket, { keepOpen: true }, (error: NodeJS.ErrnoException | null) => {
+        if (GONE.has(error?.code)) leave();
+        else if (error !== null) refuse(number);
+      });
     },
     ask: (number) => say(worker, { word: 'has', number }),
   };
 }
 
-function say(worker: Worker, word: PrimaryWord): void {
+function say(worker: Pick<Worker, 'send'>, word: PrimaryWord): void {
   worker.send(word, () => undefined);
 }

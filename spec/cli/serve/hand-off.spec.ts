@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { type Door, HandOff, type Taker } from '../../../cli/serve/hand-off.ts';
+import { takerOf } from '../../../cli/serve/workers.ts';
 import { until } from '../../support/server.ts';
 
 interface FakeWorker extends Taker {
@@ -128,4 +129,25 @@ t.test('an end without workers closes what waits, and of too many that wait the 
   t.same(drops, [8, 8]);
   handOff.end();
   await until(() => closed() === 8 + 2, 'all are');
+});
+
+t.test('a connection that comes when all workers have just died, which nobody has noticed yet, waits for the next one', async (t) => {
+  const { handOff, arrive, closed } = await create(t);
+  let tried = 0;
+  const dead = (code: string): Taker => {
+    const send = (_word: object, _socket: unknown, _options: object, done: (error: Error) => void): boolean => {
+      tried += 1;
+      queueMicrotask(() => done(Object.assign(new Error(code), { code })));
+      return true;
+    };
+    const one: Taker = takerOf({ send } as never, { refuse: (number) => handOff.refused(one, number), leave: () => handOff.remove(one) });
+    return one;
+  };
+  for (const code of ['EPIPE', 'ERR_IPC_CHANNEL_CLOSED']) handOff.add(dead(code));
+  await arrive(1);
+  await until(() => tried === 2, 'both have been tried');
+  const next = worker();
+  handOff.add(next);
+  await until(() => next.given.length === 1, 'the next one has it');
+  t.equal(closed(), 0);
 });
