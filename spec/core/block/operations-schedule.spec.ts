@@ -178,7 +178,7 @@ t.test('nonsense is refused when it is configured, and names the field', async (
     await t.rejects(one.blocks.updateConfig('ada', { schedule } as never), { code: 'INVALID_REQUEST', message });
   }
   await t.rejects(one.blocks.create({ name: 'eve', config: { schedule: [{ ...BRIEF, every: '5m' }] } }), {
-    message: /^config\.schedule\[0\] must have one of/,
+    message: /^config\.schedule\[0\] must have only one of/,
   });
   const { warnings } = await one.blocks.updateConfig('ada', { schedule: [{ ...BRIEF, timezon: 'UTC' }] } as never);
   t.match(warnings, [{ field: 'schedule[0].timezon', message: /Did you mean schedule\[0\]\.timezone/ }]);
@@ -189,5 +189,5 @@ t.test('a schedule that a person wrote into the file and that can never run is s
   await one.create('ada', { ...RUNNABLE, schedule: [BRIEF] });
   await one.blocks.start('ada');
   one.write('ada', 'config', { ...one.readJson('ada', 'config'), schedule: [{ ...BRIEF, cron: '99 * * * *' }] });
-  t.match(await one.blocks.schedules('ada'), { schedules: [{ state: 'invalid', problem: /^cron must have five fields/ }] });
+  t.match(await one.blocks.schedules('ada'), { schedules: [{ state: 'invalid', problem: /^cron can't be used: invalid value for minute: 99/ }] });
 });
