@@ -11,7 +11,9 @@ const MIB = 1024 * 1024;
 t.test('of one connection nine requests are in work; the others wait, and nothing of them is left when the client leaves', async (t) => {
   const server = await startServer(t, { answer: () => undefined });
   const client = await RawClient.connect(t, server.port);
-  client.send(`GET /v1/adapters/ollama/models HTTP/1.1\r\nHost: localhost:${server.port}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`.repeat(30));
+  const body = JSON.stringify(CHAT);
+  const head = `Host: localhost:${server.port}\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+  client.send(`POST /v1/chat HTTP/1.1\r\n${head}\r\n${body}`.repeat(30));
   await server.upstream.arrived(8);
   t.match(await server.call('GET', '/v1/health', { token: false }), { status: 200 }, 'others are served');
   for (let n = 0; n < 100; n += 1) await turn();
