@@ -22,7 +22,7 @@ import { FailedLines } from './failed-lines.ts';
 import { KeyPlaces } from './key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
-import { assertMayAskFor, type GatewayCostsBy, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
+import { assertMayAskFor, countedFact, type GatewayCostsBy, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
 import { PricedNames } from './priced-names.ts';
 import { UnbilledModels } from './unbilled-models.ts';
 
@@ -258,7 +258,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, noted?: OpenCall): void {
-    const { call: number, requestId, key = null, adapter, credential, model, usage = null, durationMs, firstTextMs, code = null } = end;
+    const { requestId, key = null, adapter, credential, model, usage = null, durationMs, firstTextMs, code = null } = end;
     const call: GatewayCall = {
       at,
       requestId,
@@ -276,7 +276,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     };
     const isAlone = this.#failed.linesOf(call) === 1; // others-stay (failed-lines.ts)
     this.#options.ledger.record(isAlone ? call : { ...call, calls: 0 }, noted);
-    this.#options.bus.emit('call.counted', { call: number, requestId, key, provider: adapter, model, usage, costUsd, error: code });
+    this.#options.bus.emit('call.counted', countedFact(end, costUsd));
   }
 
   #pricedAs(call: AccountedCall): PricedModel | undefined {

@@ -1,6 +1,7 @@
 // One key for one application: what it may do, and how it is stored. Pure: no I/O.
 import { hash, randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
+import type { CoreEvents } from '../bus.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Asking } from '../gateway/account.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
@@ -238,4 +239,10 @@ function fitsPieces(pieces: readonly string[], name: string): boolean {
 /** What a call gets whose key is gone. */
 export function noSuchKey(name: string): BlockhouseError {
   return new BlockhouseError('KEY_FORBIDDEN', `There is no key ${name}, or it has expired or was revoked. \`blockhouse key ls\` lists the keys.`);
+}
+
+/** What is told once the line of a call stands in the ledger. */
+export function countedFact(end: CoreEvents['call.finished'], costUsd: number | null): CoreEvents['call.counted'] {
+  const { call, requestId, key = null, adapter: provider, model, usage = null, code: error = null } = end;
+  return { call, requestId, key, provider, model, usage, costUsd, error };
 }

@@ -7,7 +7,7 @@
 //   it comes, and always before it is sent.
 // both-or-none: between two attempts a call has no place of its key, neither here nor at the primary. Else it would wait for the place of another call here, and that for its
 //   place there.
-import type { CoreEvents } from '../bus.ts';
+import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
@@ -15,7 +15,7 @@ import { expectedTokens, type KeyTerms } from '../keys/key-hold.ts';
 import { KeyPlaces } from '../keys/key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from '../keys/key-rates.ts';
 import type { KeyStore } from '../keys/key-store.ts';
-import { type Accounts, assertMayAskFor, type GatewayCostsBy, isHeld, type NamedKey, noSuchKey } from '../keys/named-key.ts';
+import { type Accounts, assertMayAskFor, countedFact, type GatewayCostsBy, isHeld, type NamedKey, noSuchKey } from '../keys/named-key.ts';
 import type { PricedNames } from '../keys/priced-names.ts';
 import type { CostsFilter, KeySpend, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
@@ -27,6 +27,7 @@ import type { PrimarySays, WorkerSays } from './says.ts';
 export interface WorkerAccountsOptions {
   readonly link: Link<WorkerSays, PrimarySays>;
   readonly facts: WorkerFacts;
+  readonly bus: CoreBus;
   readonly keys: Pick<KeyStore, 'named'>;
   readonly names: PricedNames;
   /** Epoch milliseconds. */
@@ -36,6 +37,8 @@ export interface WorkerAccountsOptions {
 }
 
 const LOOK_EVERY_MS = 100;
+/** As many ends wait to be counted as a busy worker has in some seconds. */
+const MAX_UNCOUNTED = 10_000;
 /** A refusal for longer is one until the cap's period ends. */
 const UNDER_WAY_MS = 1000;
 
@@ -87,6 +90,8 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
   readonly #rates: RateLimits;
   readonly #meanOutputs = new WeakMap<NamedKey, number>();
   readonly #places = new KeyPlaces();
+  /** Calls that have ended, until the primary says what they cost. */
+  readonly #ended = new Map<number, CoreEvents['call.finished']>();
   /** Requests that the primary has counted. */
   readonly #counted = new WeakSet<object>();
   readonly #looking: NodeJS.Timeout;
@@ -130,6 +135,18 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     const pricedAs = end.usage === undefined ? undefined : this.#options.names.of(call);
     this.#facts.tell({ name: 'call.finished', data: end, call: number, pricedAs, group: key?.group ?? undefined });
     if (number !== undefined) this.#facts.flush(true); // ended-first
+    this.#ended.set(end.call, end);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > MAX_UNCOUNTED && oldest !== undefined) this.#ended.delete(oldest);
+  }
+
+  /** The lines of these calls stand in the ledger of the primary. */
+  counted(costs: PrimarySays['tells']['counted']): void {
+    for (const [call, costUsd] of costs) {
+      const end = this.#ended.get(call);
+      this.#ended.delete(call);
+      if (end !== undefined) this.#options.bus.emit('call.counted', countedFact(end, costUsd));
+    }
   }
 
   costs(by: GatewayCostsBy, filter?: Omit<CostsFilter, 'block'>): Promise<CostsReport> {

@@ -176,7 +176,7 @@ class Worker implements Takes<WorkerSays> {
   #node: string | undefined;
   /** Calls that have ended here, whose lines the ledger does not have yet. */
   readonly #uncounted = new Set<number>();
-  #counted: CoreEvents['call.counted'][] = [];
+  #counted: (readonly [call: number, costUsd: number | null])[] = [];
   #telling: NodeJS.Timeout | undefined;
 
   constructor(options: PrimaryOptions, others: Others) {
@@ -345,7 +345,7 @@ class Worker implements Takes<WorkerSays> {
   /** told-back: false for a call of another worker. */
   counted(line: CoreEvents['call.counted']): boolean {
     if (!this.#uncounted.delete(line.call)) return false;
-    this.#counted.push(line);
+    this.#counted.push([line.call, line.costUsd]); // its worker has the rest
     this.#telling ??= setTimeout(() => {
       this.#telling = undefined;
       this.#others.tellCounted(this.#counted.splice(0));

@@ -91,7 +91,7 @@ export interface PrimarySays {
     readonly watched: undefined;
     readonly happened: { readonly id: number; readonly event: Happened };
     /** The lines of its calls stand in the ledger. */
-    readonly counted: readonly CoreEvents['call.counted'][];
+    readonly counted: readonly (readonly [call: number, costUsd: number | null])[];
   };
   readonly asks: {
     /** Another process has changed a setting or a credential. Answered when this one uses it. */

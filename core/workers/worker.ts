@@ -41,6 +41,7 @@ export class Worker {
   readonly #follows = new Map<number, Follower>();
   #parts: Pick<WorkerParts, 'gateway' | 'bus' | 'look'> | undefined;
   #facts: WorkerFacts | undefined;
+  #accounts: WorkerAccounts | undefined;
   #isWatched = false;
   #followed = 0;
 
@@ -52,9 +53,7 @@ export class Worker {
           this.#facts?.tellAll();
         },
         happened: ({ id, event }) => this.#follows.get(id)?.(event),
-        counted: (lines) => {
-          for (const line of lines) this.#parts?.bus.emit('call.counted', line);
-        },
+        counted: (costs) => this.#accounts?.counted(costs),
       },
       ask: {
         changed: async () => void this.#parts?.look(),
@@ -112,9 +111,10 @@ export class Worker {
 
   /** The session of a core with these parts. */
   session(parts: WorkerParts): WorkerSession {
-    const { gateway, keys, names, now, monotonic } = parts;
+    const { gateway, bus, keys, names, now, monotonic } = parts;
     const facts = this.#tells(parts, false);
-    const accounts = new WorkerAccounts({ link: this.#link, facts, keys, names, now, monotonic });
+    const accounts = new WorkerAccounts({ link: this.#link, facts, keys, names, now, monotonic, bus });
+    this.#accounts = accounts;
     return new WorkerSession(gateway, accounts, () => this.#link.ask('nodes', undefined));
   }
 
