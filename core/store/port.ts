@@ -7,7 +7,7 @@ import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { BlockPulse, QueueCounts } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
-import type { AskedModel, Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
+import type { AskedModel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
 import type { DebuggedBodies, Finding, RunRecord, ScheduleState } from '../types.ts';
 import type { Claim } from './claim.ts';
 
