@@ -11,6 +11,11 @@ interface ErrorKind {
 /** Every error code. docs/errors.md lists the same rows, and a test compares the two. */
 export const ERROR_TABLE = {
   INVALID_REQUEST: { status: 400, retryable: false, meaning: 'The request is invalid. The message names the field and says how to fix it.' },
+  TOOL_SERVER_REFUSED: {
+    status: 400,
+    retryable: false,
+    meaning: 'The entry of a server of tools is not allowed. The message says why, and what to write instead.',
+  },
   UNAUTHORIZED: { status: 401, retryable: false, meaning: 'The bearer token is missing or wrong.' },
   FORBIDDEN_ORIGIN: { status: 403, retryable: false, meaning: 'The Host or Origin header names an address that this server does not serve.' },
   KEY_FORBIDDEN: {
@@ -38,6 +43,8 @@ export const ERROR_TABLE = {
   MODEL_NOT_FOUND: { status: 404, retryable: false, meaning: 'No alias, provider or list has a model of this name; the text says how to name one.' },
   NODE_NOT_FOUND: { status: 404, retryable: false, meaning: 'The workspace has no server with this id.' },
   ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block with this name.' },
+  TOOL_SERVER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no server of tools with this name.' },
+  LINK_USED: { status: 410, retryable: false, meaning: 'The link to decide about a call was used, has expired, or the call was decided elsewhere.' },
   RUN_NOT_FOUND: { status: 404, retryable: false, meaning: 'The message has no run with tools, or not this result of one.' },
   APPROVAL_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no call with this id that waits or waited for a decision.' },
   NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no route with this path.' },
@@ -60,6 +67,12 @@ export const ERROR_TABLE = {
     meaning: "A file of the workspace itself can't be used. The message names the file and says what is wrong and how to fix it.",
   },
   WRONG_STATE: { status: 409, retryable: false, meaning: 'The request is not possible in the current state. The message says why.' },
+  TOOL_NOT_APPROVED: {
+    status: 409,
+    retryable: false,
+    meaning: 'The server of tools is not the one that was shown or approved. Read it again, and approve it.',
+  },
+  TOOL_CHANGED: { status: 409, retryable: false, meaning: 'A tool is not the one that was shown: its definition has changed. Read it again.' },
   APPROVAL_STALE: {
     status: 409,
     retryable: false,
@@ -161,6 +174,11 @@ export const ERROR_TABLE = {
   },
   ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The provider has no usable credentials. The message lists every way to set them.' },
   HOOK_BUSY: { status: 503, retryable: true, meaning: 'The queue of the block is full. Send the delivery again after Retry-After.' },
+  TOOL_SERVER_FAILED: {
+    status: 502,
+    retryable: true,
+    meaning: 'The server of tools did not start, or has ended. The message has the last line that it wrote.',
+  },
   TOOL_NOT_BEGUN: { status: 502, retryable: true, meaning: 'The call of a tool was surely not begun. Only between the core and what runs tools.' },
   TOOL_OUTCOME_UNKNOWN: {
     status: 502,

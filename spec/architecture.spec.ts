@@ -65,7 +65,7 @@ const PAGE_SOURCES: readonly Source[] = readdirSync(join(ROOT, PAGE), { recursiv
   .map(sourceOf);
 
 const adapterIds = readdirSync(join(ROOT, 'adapters'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && !['shared', 'outbound'].includes(entry.name))
+  .filter((entry) => entry.isDirectory() && !['shared', 'outbound', 'tools'].includes(entry.name))
   .map((entry) => entry.name);
 
 function inFolder(path: string, folder: string): boolean {
@@ -136,6 +136,11 @@ const RULES: readonly Rule[] = [
     title: 'the helpers of adapters import no adapter; only their list does',
     from: (path) => inFolder(path, 'adapters/shared') || path === 'adapters/stand-in.ts',
     allows: ({ own, target }) => !own || isCoreIndex(target) || inFolder(target, 'adapters/shared') || inFolder(target, 'adapters/outbound'),
+  },
+  {
+    title: 'what runs tools imports its own folder, the HTTP client, and the core by its index',
+    from: (path) => inFolder(path, 'adapters/tools'),
+    allows: ({ own, target }) => !own || isCoreIndex(target) || inFolder(target, 'adapters/tools') || inFolder(target, 'adapters/outbound'),
   },
   {
     title: 'the HTTP client knows no adapter',

@@ -1,8 +1,8 @@
 // What the core asks of whatever can run tools. Pure: types only.
 import type { ContentPart } from '../types.ts';
+import type { JsonRecord, ToolServers } from './servers.ts';
 
-/** A JSON object. */
-export type JsonRecord = Readonly<Record<string, unknown>>;
+export type { JsonRecord };
 
 /** The user's half of what is known of the tools of a server. */
 export interface ServerSettings {
@@ -58,6 +58,8 @@ export interface ToolOutcome {
 
 /** Runs tools. Each member rejects with a BlockhouseError and nothing else. */
 export interface ToolHost {
+  /** Manages the servers, where they can be managed. */
+  readonly servers?: ToolServers | undefined;
   /** The tools of these servers as they were approved. Starts nothing. What can't be used is in `problems`. */
   catalogue(servers: readonly string[]): Promise<Catalogue>;
   /**
