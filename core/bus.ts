@@ -1,7 +1,7 @@
 // The bus: facts about what has happened, in the past tense, for logs, metrics and transports. docs/events.md lists them, and a test compares the two.
 import mittModule, { type Emitter } from 'mitt';
 import type { ErrorCode } from './errors.ts';
-import type { ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, SkippedRuns, StopReason, TransitionActor, Usage } from './types.ts';
+import type { Approval, ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, SkippedRuns, StopReason, TransitionActor, Usage } from './types.ts';
 
 /** A chat, a request for embeddings, or one in the provider's own protocol, whose bytes go through. */
 export type CallKind = 'chat' | 'embeddings' | 'forward';
@@ -257,6 +257,26 @@ export type CoreEvents = {
   'schedule.fired': MessageFact & { readonly schedule: string; readonly at: string };
   /** So many runs of a schedule were left out. */
   'schedule.skipped': BlockFact & { readonly schedule: string; readonly reason: keyof SkippedRuns; readonly runs: number };
+  /** A call of the message `id` waits for a person. */
+  'approval.requested': MessageFact & { readonly approval: string; readonly tool: string; readonly because: Approval['because']; readonly expiresAt: string };
+  /** A call does not wait for a person any more. */
+  'approval.decided': MessageFact & { readonly approval: string; readonly tool: string; readonly state: 'approved' | 'denied' | 'expired' | 'cancelled' };
+  /** A call of a tool is about to be sent. */
+  'tool.called': MessageFact & { readonly call: string; readonly tool: string };
+  /** A call of a tool has its outcome: `done`, `unknown`, or why it was refused. */
+  'tool.finished': MessageFact & {
+    readonly call: string;
+    readonly tool: string;
+    readonly outcome: string;
+    readonly isError: boolean;
+    readonly ms: number | null;
+  };
+  /** A process of a server of tools was started. */
+  'server.started': { readonly server: string };
+  /** A process of a server of tools has ended, also when it was asked to. */
+  'server.exited': { readonly server: string; readonly reason: string };
+  /** A notification could not be delivered, now or for good. */
+  'notify.failed': { readonly target: string; readonly status: number | null; readonly isFinal: boolean };
   /** An attempt at answering a message has begun. */
   'message.started': MessageFact & { readonly attempt: number; readonly provider: string; readonly model: string };
   /** A message has its outcome: one for each message, unless the message is retried. `code` is set if it failed. */
