@@ -188,7 +188,8 @@ t.test('case 18: a hundred notices of change a second make few reads and no flic
   t.ok(reads >= 2 && reads <= seconds * 10 + 1, `${reads} reads for ${notices} notices in ${seconds} s`);
   t.same(await lost(), [], 'no entry left the document');
   await page.waitForFunction(() => document.querySelectorAll('[data-entry]').length === 22);
-  t.equal(await page.getByText('Answered.').count(), 11);
+  t.equal(await page.locator('.log article').count(), 22, 'no reply stands beside its entry');
+  t.equal(await page.locator('[data-entry]').getByText('Answered.', { exact: true }).count(), 11);
 });
 
 /** As if the tab went behind another one, or came back. */

@@ -3,6 +3,7 @@
 // never-emptied: what is shown stays until what replaces it is there.
 // not-a-storm: however often the server says that something has changed, the block is read at most three times a second, and never twice at a time.
 // once-a-frame: pieces of a reply are collected and published once per frame; a hidden page only collects.
+// shown-once: a reply that has its entry is not drawn beside it. The socket and a read are two connections, so its last steps may come after the entry.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, BlockState, ChatEntry, ChatHistory } from '../../../core/types.ts';
 import type { Timers } from '../base/clock.ts';
@@ -69,6 +70,8 @@ export class OpenBlock {
   readonly #etags = new Map<'details' | 'chat', { readonly path: string; readonly etag: string | undefined }>();
   #next: Reply | undefined;
   #seq: number | undefined;
+  /** The newest read is at least as new as this step. */
+  #readSeq = 0;
   /** Prevents what the next frame would show; undefined if it would show nothing new. */
   #cancelFrame: (() => void) | undefined;
   #replies = 0;
@@ -153,10 +156,21 @@ export class OpenBlock {
   #step(step: Step): void {
     if (this.#seq !== undefined && step.seq <= this.#seq) return;
     this.#seq = step.seq;
+    if (this.#isOver(step)) {
+      if (step.seq > this.#readSeq) this.want();
+      return;
+    }
     this.#next = afterStep(this.#next, step, this.#means.timers.now());
     if (this.#next?.phase === 'done' && this.#next.answerId !== undefined) this.#keys.set(this.#next.answerId, this.#replyKey(this.#next));
     if (step.event === 'done' || step.event === 'error') this.want();
     this.#cancelFrame ??= this.#means.onFrame(() => this.#show());
+  }
+
+  /** shown-once: what was read last already has all that the step led to. */
+  #isOver({ id, seq }: Step): boolean {
+    if (this.#next?.id === id) return false; // still drawn, in its own place, until a read settles it
+    const status = this.entries.peek().get(id)?.status;
+    return status === 'done' || (status !== undefined && status !== 'processing' && seq <= this.#readSeq);
   }
 
   #dropFrame(): void {
@@ -248,6 +262,7 @@ export class OpenBlock {
 
   /** Bubbles and the reply become the entries that the server has. They are at least as new as the step `seq`. */
   #settle(seq: number): void {
+    this.#readSeq = seq;
     const entries = this.entries.peek();
     const ids = new Set([...entries.values()].map(({ clientId }) => clientId));
     const { outbox } = this.#means;

@@ -200,6 +200,47 @@ t.test('a reply becomes its entry in the same place, and not before the entry is
   t.match(rig.open.lines.value.at(-1), { kind: 'entry', key, entry: { id: 'm2' } });
 });
 
+t.test('a step that comes later than the entry which it led to draws nothing a second time, and the entry keeps its place', async (t) => {
+  const rig = new Rig();
+  rig.change([entry('m1', { status: 'processing' })]);
+  await rig.pass(0);
+  rig.step(1, 'content', { text: 'Hel' });
+  rig.draw();
+  rig.change([entry('m1'), entry('m2', { role: 'assistant', replyTo: 'm1', content: 'Hello' })], 3);
+  rig.frame({});
+  await rig.pass(300);
+  const shown = rig.open.lines.value;
+  t.match(shown, [{ kind: 'entry' }, { kind: 'entry', entry: { id: 'm2' } }]);
+  const { reads } = rig;
+  for (const [seq, event, more] of [
+    [2, 'content', { text: 'lo' }],
+    [3, 'content', { text: '' }],
+    [4, 'done', { answerId: 'm2' }],
+  ] as const) {
+    rig.step(seq, event, more);
+    rig.draw();
+    t.strictSame(rig.open.lines.value, shown, event);
+    t.equal(rig.open.reply.value, undefined);
+  }
+  t.match([...rig.topics][0]?.begin(), { sinceSeq: 4 }, 'a new connection goes on after them');
+  await rig.pass(300);
+  t.equal(rig.reads, reads + 1, 'the end is a reason to read the block');
+  t.strictSame(rig.open.lines.value, shown);
+});
+
+t.test('a late step of an attempt that failed draws nothing, and one of the next attempt does', async (t) => {
+  const rig = new Rig();
+  rig.change([entry('m1', { status: 'failed' })], 3);
+  await rig.pass(0);
+  rig.step(3, 'content', { text: 'old' });
+  rig.draw();
+  t.equal(rig.open.reply.value, undefined);
+  rig.step(4, 'start', { model: 'm' });
+  rig.step(5, 'content', { text: 'new' });
+  rig.draw();
+  t.equal(rig.open.reply.value?.text, 'new');
+});
+
 t.test('a message that was sent here leaves the outbox when its entry is read', async (t) => {
   const rig = new Rig();
   rig.messages.value = [{ block: 'ada', clientId: 'c1', text: 'a', state: 'sent' }];
