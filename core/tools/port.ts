@@ -53,6 +53,8 @@ export interface ToolOutcome {
   readonly kind: 'result';
   readonly isError: boolean;
   readonly parts: readonly ContentPart[];
+  /** The JSON object that some tools give beside their text. Shown where there is no text. */
+  readonly structuredContent?: unknown;
   readonly ms: number;
 }
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { argumentCheck } from '../../../core/tools/arguments.ts';
 import { offerAgain, offerFor, recordOf } from '../../../core/tools/offer.ts';
 import type { Catalogue, ToolDefinition } from '../../../core/tools/port.ts';
-import { beginningOf, cutText, resultText } from '../../../core/tools/results.ts';
+import { beginningOf, cutText, noticeOf, resultText, shownImages, wholeParts } from '../../../core/tools/results.ts';
 import { type ToolSettings, toolSettings } from '../../../core/tools/settings.ts';
 import { BANK, TRUSTED } from '../../support/tools/payment-host.ts';
 
@@ -84,13 +84,32 @@ t.test('a result is text: other parts are a line each, and control characters go
   t.equal(resultText(parts), 'ab\nc\n[image: image/png, 3 bytes]\n[document a.pdf: https://x.example/a]');
 });
 
+t.test('structured content is used where there is no text, and one that nests too deep is not shown', async (t) => {
+  t.strictSame(wholeParts([], { n: 1 }), [{ type: 'text', text: '{"n":1}' }]);
+  t.strictSame(wholeParts([{ type: 'text', text: 'One.' }], { n: 1 }), [{ type: 'text', text: 'One.' }]);
+  let deep: object = {};
+  for (let level = 0; level < 200; level += 1) deep = { deep };
+  t.throws(() => wholeParts([], deep), /nests deeper than 100 levels/);
+});
+
+t.test('a model sees four images of a result, each of at most 5 MiB', async (t) => {
+  const image = (data: string) => ({ type: 'image', mediaType: 'image/png', data }) as const;
+  const large = image('A'.repeat(7 * 1024 * 1024));
+  t.strictSame(
+    shownImages([large, ...['a', 'b', 'c', 'd', 'e'].map(image), { type: 'image', url: 'https://x.example/a.png' }]),
+    ['a', 'b', 'c', 'd'].map(image),
+  );
+});
+
 t.test('a long text keeps its beginning and its end, and says first what is left out', async (t) => {
-  t.strictSame(cutText('short', 10), { text: 'short', isCut: false });
+  t.strictSame(cutText('short', 10), { text: 'short', left: undefined });
   const text = `begin${'x'.repeat(100_000)}end`;
   const cut = cutText(text, 1000);
-  t.equal(cut.isCut, true);
-  t.match(cut.text, /^\(96,008 of 100,008 characters are left out after character 3,000\.\)\nbeginx+\n…\nx+end$/);
+  t.equal(cut.left, '96,008 of 100,008 characters are left out after character 3,000');
+  t.match(cut.text, /^beginx+\n…\nx+end$/);
   t.ok(cut.text.length < 4200);
+  t.equal(noticeOf(cut.left ?? '', '1.1'), `(${cut.left}; block__read_result reads on, ref 1.1.)`);
+  t.equal(noticeOf(cut.left ?? '', undefined), `(${cut.left}.)`);
   t.notMatch(cutText('😀'.repeat(10_000), 501).text, /\p{Cs}/u);
   t.equal(beginningOf('abcdef', 4), 'abc…');
   t.equal(beginningOf('ab😀f', 4), 'ab…');

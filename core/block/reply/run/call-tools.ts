@@ -4,9 +4,9 @@
 // own-records: each result is written when it comes; only the last of those made side by side waits for the disk. So a crash takes no result along that a tool gave
 //   before it, and a power cut at most some, whose calls are `unknown` then.
 import { type BlockhouseError, toBlockhouseError } from '../../../errors.ts';
-import type { RunRecord } from '../../../types.ts';
+import type { ContentPart, RunRecord } from '../../../types.ts';
 import type { ToolCallRequest, ToolHost, ToolOutcome } from '../../../tools/port.ts';
-import { cutText, resultText } from '../../../tools/results.ts';
+import { cutText, noticeOf, resultText, shownImages, wholeParts } from '../../../tools/results.ts';
 import type { ReadyCall } from './check-calls.ts';
 import type { RunJournal } from './run-journal.ts';
 
@@ -29,7 +29,7 @@ export interface CallOptions {
   at(): string;
   /** Called before a call is made. */
   onCall(tool: string): void;
-  /** Keeps the whole of a result that was cut. False if it could not. */
+  /** Keeps the whole of a result that was cut, or has images. False if it could not. */
   keep(place: string, bytes: Uint8Array): Promise<boolean>;
 }
 
@@ -93,9 +93,33 @@ function requestOf({ call, tool }: ReadyCall, { block, messageId }: CallOptions)
   };
 }
 
-async function resultOf(place: string, { isError, parts, ms }: ToolOutcome, { resultTokens, at, keep }: CallOptions): Promise<RunRecord> {
+/** What is recorded of a result. One that can't be shown is an error, and no refusal: the call ran. */
+export async function resultOf(
+  place: string,
+  { isError, parts: given, structuredContent, ms: exact }: ToolOutcome,
+  { resultTokens, at, keep }: Pick<CallOptions, 'resultTokens' | 'at' | 'keep'>,
+): Promise<Extract<RunRecord, { readonly t: 'result' }>> {
+  const ms = Math.round(exact);
+  let parts: readonly ContentPart[];
+  try {
+    parts = wholeParts(given, structuredContent);
+  } catch (error) {
+    return { t: 'result', call: place, at: at(), ms, isError: true, text: `The call ran, and its result can't be shown: ${(error as Error).message}.` };
+  }
   const whole = resultText(parts);
-  const { text, isCut } = cutText(whole, resultTokens);
-  const isKept = isCut && (await keep(place, Buffer.from(JSON.stringify({ isError, parts }))));
-  return { t: 'result', call: place, at: at(), ms: Math.round(ms), isError, text, ...(isKept && { ref: place }), ...(isCut && { chars: whole.length }) };
+  const { text, left } = cutText(whole, resultTokens);
+  const images = shownImages(parts).length;
+  const isKept = (left !== undefined || images > 0) && (await keep(place, Buffer.from(JSON.stringify({ isError, parts }))));
+  const ref = isKept ? place : undefined;
+  return {
+    t: 'result',
+    call: place,
+    at: at(),
+    ms,
+    isError,
+    text,
+    ...(left !== undefined && { notice: noticeOf(left, ref), chars: whole.length }),
+    ...(ref !== undefined && { ref }),
+    ...(isKept && images > 0 && { images }),
+  };
 }

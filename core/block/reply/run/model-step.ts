@@ -19,6 +19,7 @@ import { reserveCall } from '../budget-check.ts';
 import { type ModelAnswer, ModelCallFailure } from '../call-model.ts';
 import type { Called } from '../reply-machine.ts';
 import { promptRoom } from '../window.ts';
+import { ResultImages } from './result-images.ts';
 import type { RunJournal } from './run-journal.ts';
 
 /** What the calls of one model work with. */
@@ -46,16 +47,20 @@ export class ModelStep {
   /** What readers see of the attempt: the texts of all its answers. */
   readonly #shown = new AnswerText();
   readonly #definitionTokens: number;
+  readonly #images: ResultImages;
   #isOpen = false;
 
   constructor(options: ModelStepOptions) {
     this.journal = options.journal;
     this.#options = options;
+    const { context, messageId, candidate } = options;
+    this.#images = new ResultImages(context, messageId, candidate);
     this.#definitionTokens = options.tools.length === 0 ? 0 : estimateTokens(JSON.stringify(options.tools.map(({ shown }) => shown)));
   }
 
   /** Whether the prompt has room, if need be with the beginnings of far results only. */
-  fits(): boolean {
+  async fits(): Promise<boolean> {
+    await this.#images.load(this.journal.state);
     return this.#prompt(false).tokens <= promptRoom(this.#options.attempt.config);
   }
 
@@ -65,6 +70,7 @@ export class ModelStep {
     const { state } = this.journal;
     const { provider, model } = candidate;
     const step = state.last?.answer === undefined && state.last !== undefined ? state.last.step : state.lastStep + 1;
+    await this.#images.load(state);
     const prompt = this.#prompt(concludes);
     this.#openStream();
     await this.journal.append([{ t: 'model', step, at: context.at(), provider, model, tokens: prompt.tokens }], { quiet: true });
@@ -132,7 +138,8 @@ export class ModelStep {
     const { provider, model } = candidate;
     const { window, config } = attempt;
     const promptWith = (isShort: boolean): Prompt => {
-      const own = runMessages(this.journal.state, { provider, model, isShort, concludes });
+      const prompt = { provider, model, isShort, concludes, images: this.#images.shown };
+      const own = runMessages(this.journal.state, prompt);
       return { messages: [...window.messages, ...own], tokens: window.tokens + runTokens(own) + this.#definitionTokens };
     };
     const whole = promptWith(false);

@@ -161,7 +161,7 @@ export class Run implements RunSteps {
     const model = this.#model as ModelStep;
     const { state } = model.journal;
     this.#show(concludes ? 'concluding' : 'waiting-model', state);
-    if (!concludes && !model.fits()) return { kind: 'conclude', step: state.lastStep + 1 };
+    if (!concludes && !(await model.fits())) return { kind: 'conclude', step: state.lastStep + 1 };
     const failed = await model.call(concludes, signal);
     return failed === undefined ? this.#next() : { kind: 'over', called: failed };
   }
