@@ -20,6 +20,7 @@ export interface ToolDefinition {
   readonly tool: string;
   /** The hash of the definition. */
   readonly pin: string;
+  readonly title?: string | undefined;
   readonly description?: string | undefined;
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonRecord;

@@ -4,6 +4,7 @@
 import { isDeeperThan, MAX_JSON_DEPTH } from '../base/json.ts';
 import { estimateTokens } from '../base/tokens.ts';
 import type { ContentPart } from '../types.ts';
+import { READ_RESULT_TOOL } from './builtin/definitions.ts';
 
 /** Control characters besides tab and line feed. */
 const CONTROL = /(?![\n\t])\p{Cc}/gu;
@@ -69,11 +70,8 @@ export function cutText(text: string, tokens: number): CutText {
 
 /** told-first. `ref` names the whole, where it is kept. */
 export function noticeOf(left: string, ref: string | undefined): string {
-  return ref === undefined ? `(${left}.)` : `(${left}; ${READ_RESULT} reads on, ref ${ref}.)`;
+  return ref === undefined ? `(${left}.)` : `(${left}; ${READ_RESULT_TOOL} reads on, ref ${ref}.)`;
 }
-
-/** The name of the tool that reads on, as models see it. */
-export const READ_RESULT = 'block__read_result';
 
 function withoutHalf(text: string): string {
   return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;

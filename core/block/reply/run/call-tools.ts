@@ -7,6 +7,7 @@ import { type BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { ContentPart, RunRecord } from '../../../types.ts';
 import type { ToolCallRequest, ToolHost, ToolOutcome } from '../../../tools/port.ts';
 import { cutText, noticeOf, resultText, shownImages, wholeParts } from '../../../tools/results.ts';
+import type { BuiltinOutcome } from './builtins.ts';
 import type { ReadyCall } from './check-calls.ts';
 import type { RunJournal } from './run-journal.ts';
 
@@ -17,7 +18,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 export interface CallOptions {
   readonly block: string;
   readonly messageId: string;
-  readonly host: ToolHost;
+  readonly host: Pick<ToolHost, 'call'>;
   readonly journal: RunJournal;
   readonly parallel: number;
   readonly resultTokens: number;
@@ -42,9 +43,9 @@ export async function callTools(ready: readonly ReadyCall[], options: CallOption
     await journal.append(group.map(({ call, tool }): RunRecord => ({ t: 'call', call: call.place, at, try: call.tries + 1, pin: tool.definition.pin }))); // intent-first
     let left = group.length;
     const calls = group.map(async (one) => {
-      const record = await callOne(one, options);
+      const records = await callOne(one, options);
       left -= 1;
-      if (record !== undefined) await journal.append([record], { quiet: left > 0 }); // own-records
+      if (records.length > 0) await journal.append(records, { quiet: left > 0 }); // own-records
     });
     await allOf(calls);
   }
@@ -56,19 +57,19 @@ async function allOf(calls: readonly Promise<void>[]): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Undefined where the outcome is not known. */
-async function callOne(one: ReadyCall, options: CallOptions): Promise<RunRecord | undefined> {
+/** None where the outcome is not known. */
+async function callOne(one: ReadyCall, options: CallOptions): Promise<readonly RunRecord[]> {
   const { call, tool } = one;
   const { host, signal, causes } = options;
   options.onCall(tool.id);
   try {
-    const outcome = await host.call(requestOf(one, options), signal);
-    return await resultOf(call.place, outcome, options);
+    const outcome: BuiltinOutcome = await host.call(requestOf(one, options), signal);
+    return [...(outcome.records ?? []), await resultOf(call.place, outcome, options)];
   } catch (error) {
     const fault = toBlockhouseError(error);
-    if (fault.code === 'TOOL_NOT_BEGUN') return { t: 'refused', call: call.place, code: 'server-failed', note: `The call was not made: ${fault.message}` };
+    if (fault.code === 'TOOL_NOT_BEGUN') return [{ t: 'refused', call: call.place, code: 'server-failed', note: `The call was not made: ${fault.message}` }];
     causes.set(call.place, signal.aborted ? 'it was cut off' : causeOf(fault));
-    return undefined;
+    return [];
   }
 }
 

@@ -29,7 +29,8 @@ export interface ModelStepOptions {
   readonly journal: RunJournal;
   readonly attempt: Attempt;
   readonly candidate: Candidate;
-  readonly tools: readonly OfferedTool[];
+  /** They may have grown since the last call. */
+  tools(): readonly OfferedTool[];
   judge(error: BlockhouseError, attempt: Attempt): Called & { readonly kind: 'failed' };
   openStream(candidate: Candidate, attempt: number, text: AnswerText): void;
   onFirstText(): void;
@@ -46,7 +47,6 @@ export class ModelStep {
   readonly #options: ModelStepOptions;
   /** What readers see of the attempt: the texts of all its answers. */
   readonly #shown = new AnswerText();
-  readonly #definitionTokens: number;
   readonly #images: ResultImages;
   #isOpen = false;
 
@@ -55,7 +55,6 @@ export class ModelStep {
     this.#options = options;
     const { context, messageId, candidate } = options;
     this.#images = new ResultImages(context, messageId, candidate);
-    this.#definitionTokens = options.tools.length === 0 ? 0 : estimateTokens(JSON.stringify(options.tools.map(({ shown }) => shown)));
   }
 
   /** Whether the prompt has room, if need be with the beginnings of far results only. */
@@ -108,7 +107,7 @@ export class ModelStep {
       purpose: 'chat',
       messageId,
       step,
-      tools: tools.map(({ shown }) => shown),
+      tools: tools().map(({ shown }) => shown),
       ...(concludes && { toolChoice: 'none' }),
       signal,
       text,
@@ -134,13 +133,14 @@ export class ModelStep {
   }
 
   #prompt(concludes: boolean): Prompt {
-    const { attempt, candidate } = this.#options;
+    const { attempt, candidate, tools } = this.#options;
     const { provider, model } = candidate;
     const { window, config } = attempt;
+    const definitions = definitionTokens(tools());
     const promptWith = (isShort: boolean): Prompt => {
       const prompt = { provider, model, isShort, concludes, images: this.#images.shown };
       const own = runMessages(this.journal.state, prompt);
-      return { messages: [...window.messages, ...own], tokens: window.tokens + runTokens(own) + this.#definitionTokens };
+      return { messages: [...window.messages, ...own], tokens: window.tokens + runTokens(own) + definitions };
     };
     const whole = promptWith(false);
     return whole.tokens <= promptRoom(config) ? whole : promptWith(true);
@@ -156,7 +156,7 @@ export class ModelStep {
       step,
       at,
       text,
-      calls: asked.map((call, index) => recordOfCall(call, index + 1, tools)),
+      calls: asked.map((call, index) => recordOfCall(call, index + 1, tools())),
       usage: bill.usage,
       costUsd: bill.costUsd,
       latencyMs: bill.latencyMs,
@@ -168,6 +168,11 @@ export class ModelStep {
     if (concludes && text.trim() === '') return [answer, { t: 'end', at, status: 'failed', code: 'TOOL_LIMIT' }];
     return [answer, { t: 'end', at, status: 'done', content: text, stopReason }];
   }
+}
+
+/** About how many tokens the definitions take in a prompt. */
+export function definitionTokens(tools: readonly OfferedTool[]): number {
+  return tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools.map(({ shown }) => shown)));
 }
 
 function recordOfCall({ id, name, arguments: args, providerMetadata }: ToolCall, n: number, tools: readonly OfferedTool[]) {
