@@ -1358,9 +1358,22 @@ export type RunRecord = {
   readonly ms: number;
   readonly isError: boolean;
   readonly text: string;
+  /** What is left out of the text, as the model reads it before the text */
+  readonly notice?: string;
+  /** The whole result is kept under it */
   readonly ref?: string;
   readonly chars?: number;
+  /** How many images of the whole result a model may see */
+  readonly images?: number;
+  /** Who says so, where it was not the tool: person or probe */
   readonly by?: string;
+} | {
+  readonly t: 'found';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  readonly query: string;
+  /** They are in the list of tools from here on */
+  readonly tools: readonly string[];
 } | {
   readonly t: 'refused';
   /** The step, and the number of the call in it: 3.1 */

@@ -126,11 +126,23 @@ const ask = object({ t: name('ask'), call, approval: Approval });
 const decision = object({ t: name('decision'), approval: string, decision: oneOf(DECISIONS), by: Decider, at: time, note: string }, ['note']);
 const begun = object({ t: name('call'), call, at: time, try: count, pin: string });
 const task = object({ t: name('task'), call, taskId: string, ttlMs: count, pollMs: count });
-const result = object({ t: name('result'), call, at: time, ms: number, isError: boolean, text: string, ref: string, chars: count, by: string }, [
-  'ref',
-  'chars',
-  'by',
-]);
+const result = object(
+  {
+    t: name('result'),
+    call,
+    at: time,
+    ms: number,
+    isError: boolean,
+    text: string,
+    notice: { type: 'string', description: 'What is left out of the text, as the model reads it before the text' },
+    ref: { type: 'string', description: 'The whole result is kept under it' },
+    chars: count,
+    images: { ...count, description: 'How many images of the whole result a model may see' },
+    by: { type: 'string', description: 'Who says so, where it was not the tool: person or probe' },
+  },
+  ['notice', 'ref', 'chars', 'images', 'by'],
+);
+const found = object({ t: name('found'), call, query: string, tools: { ...listOf(string), description: 'They are in the list of tools from here on' } });
 const refused = object({ t: name('refused'), call, code: oneOf(REFUSALS), note: string });
 const unknown = object({ t: name('unknown'), call, why: string });
 const end = object({ t: name('end'), at: time, status: oneOf(['done', 'failed', 'cancelled']), content: string, stopReason: string, code: string }, [
@@ -140,7 +152,7 @@ const end = object({ t: name('end'), at: time, status: oneOf(['done', 'failed', 
 ]);
 
 /** One line of a journal. */
-export const RunRecord = { anyOf: [run, resume, model, answer, ask, decision, begun, task, result, refused, unknown, end] } as const;
+export const RunRecord = { anyOf: [run, resume, model, answer, ask, decision, begun, task, result, found, refused, unknown, end] } as const;
 export type RunRecord = types.RunRecord;
 
 /** A whole result that was too long for the model. */

@@ -33,11 +33,16 @@ function ajv(): Ajv2020 {
 /** Checks arguments: undefined where they are right, else what is wrong, for the model. */
 export type ArgumentCheck = (args: unknown) => string | undefined;
 
-/** Throws an Error that says why a schema can't be used. */
-export function argumentCheck(schema: JsonRecord): ArgumentCheck {
+/** Throws an Error for a schema beyond the bounds. Much cheaper than the check itself. */
+export function assertBounded(schema: JsonRecord): void {
   if (isDeeperThan(schema, MAX_DEPTH)) throw new Error(`its schema nests deeper than ${MAX_DEPTH} levels`);
   if (countUpTo(schema, MAX_NODES) > MAX_NODES) throw new Error(`its schema has more than ${MAX_NODES} values`);
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_BYTES) throw new Error(`its schema is larger than ${MAX_BYTES} bytes`);
+}
+
+/** Throws an Error that says why a schema can't be used. */
+export function argumentCheck(schema: JsonRecord): ArgumentCheck {
+  assertBounded(schema);
   const validate: ValidateFunction = ajv().compile(cleaned(schema, false));
   ajv().removeSchema(); // a cache of what servers send would only grow
   return (args) => (validate(args) ? undefined : wording(validate.errors?.[0]));

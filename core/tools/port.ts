@@ -20,6 +20,7 @@ export interface ToolDefinition {
   readonly tool: string;
   /** The hash of the definition. */
   readonly pin: string;
+  readonly title?: string | undefined;
   readonly description?: string | undefined;
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonRecord;
@@ -53,6 +54,8 @@ export interface ToolOutcome {
   readonly kind: 'result';
   readonly isError: boolean;
   readonly parts: readonly ContentPart[];
+  /** The JSON object that some tools give beside their text. Shown where there is no text. */
+  readonly structuredContent?: unknown;
   readonly ms: number;
 }
 

@@ -5,6 +5,7 @@
 import { homedir } from 'node:os';
 import { randomBytes } from 'node:crypto';
 import type { RunRecord } from '../../../types.ts';
+import { FIND_TOOL } from '../../../tools/builtin/definitions.ts';
 import { digestOf } from '../../../tools/canonical.ts';
 import type { CallState, RunState } from '../../../tools/journal.ts';
 import { equalBefore, isRepeatOf } from '../../../tools/next.ts';
@@ -109,6 +110,7 @@ class Check {
     const { asked, approval } = this.#call;
     const isRepeat = isRepeatOf(state, this.#call, tool.marks.readOnly);
     const call = { tool: tool.id, arguments: asked.arguments, pin: tool.definition.pin, marks: tool.marks, isRepeat, isTainted: this.#isTainted() };
+    if (tool.isFree) return undefined;
     const verdict = await judgeCall(settings, call, { home: homedir(), real });
     if (verdict.kind === 'deny') return this.#refuse('denied', 'The rules of this block do not allow this call.');
     if (approval?.decision !== undefined) return this.#decided(tool);
@@ -155,10 +157,11 @@ class Check {
   #notThere(): RunRecord {
     const { tools, state } = this.#options;
     const { tool } = this.#call.asked;
-    const wasThere = state.run?.tools.some((one) => one.startsWith(`${tool}#`)) === true;
+    const wasThere = [...(state.run?.tools ?? []), ...state.added].some((one) => one.startsWith(`${tool}#`));
     if (wasThere) return this.#refuse('changed', 'The definition of this tool has changed, so it can not be called now.');
     const names = [...tools.values()].map(({ shown }) => shown.name);
-    return this.#refuse('not-offered', `There is no tool of this name. The tools are ${names.join(', ') || 'none'}.`);
+    const more = names.includes(FIND_TOOL) ? ` Others are found with ${FIND_TOOL}.` : '';
+    return this.#refuse('not-offered', `There is no tool of this name. The tools are ${names.join(', ') || 'none'}.${more}`);
   }
 
   #wrongArguments(wrong: string): RunRecord {

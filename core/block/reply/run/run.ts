@@ -14,7 +14,9 @@ import type { Claim } from '../../../store/port.ts';
 import { entrySteps } from '../../../tools/entry-steps.ts';
 import { type RunState, totalOf } from '../../../tools/journal.ts';
 import { nextIn } from '../../../tools/next.ts';
-import { type Offer, type OfferedTool, offerAgain, offerFor, recordOf } from '../../../tools/offer.ts';
+import { BLOCK_SERVER } from '../../../tools/builtin/definitions.ts';
+import { type OfferedTool, recordOf } from '../../../tools/offer.ts';
+import type { ToolHost } from '../../../tools/port.ts';
 import { type ToolSettings, toolSettings } from '../../../tools/settings.ts';
 import { haltPause } from '../../actor/call-refused.ts';
 import type { Candidate } from '../../status/candidates.ts';
@@ -24,12 +26,14 @@ import type { Bill } from '../billing.ts';
 import type { BlockContext, WorkspaceTools } from '../block-context.ts';
 import type { ModelAnswer } from '../call-model.ts';
 import type { Called } from '../reply-machine.ts';
+import { Builtins } from './builtins.ts';
 import { callTools } from './call-tools.ts';
 import { checkCalls, type ReadyCall } from './check-calls.ts';
 import { type Closed, closeRun, type Ended } from './close.ts';
 import { ModelStep } from './model-step.ts';
 import { expired, waitOf } from './pending.ts';
 import { RunJournal } from './run-journal.ts';
+import { openTools, type RunTools } from './run-tools.ts';
 import { type After, createRunMachine, type RunSteps } from './run-machine.ts';
 
 /** What a run works with. */
@@ -73,7 +77,7 @@ interface Asked {
 export class Run implements RunSteps {
   readonly #options: RunOptions;
   #journal: RunJournal | undefined;
-  #offer: Offer = { tools: [], problems: [] };
+  #tools: RunTools | undefined;
   #asked: Asked | undefined;
   #model: ModelStep | undefined;
   #ready: readonly ReadyCall[] = [];
@@ -129,19 +133,18 @@ export class Run implements RunSteps {
     const isNew = isNewRun(journal.state, message);
     if (isFirst || isNew) {
       try {
-        const catalogue = await tools.host.catalogue(settings.servers);
-        this.#offer = isNew ? offerFor(catalogue, settings) : offerAgain(catalogue, journal.state.run?.tools ?? []);
+        this.#tools = await openTools({ host: tools.host, settings, state: journal.state, isNew });
       } catch (error) {
         return { kind: 'over', called: this.#options.judge(toBlockhouseError(error), attempt) };
       }
-      for (const problem of this.#offer.problems) context.log.write('WARN', 'tools.missing', { id: messageId, problem });
+      for (const problem of this.#tools.problems) context.log.write('WARN', 'tools.missing', { id: messageId, problem });
       await this.#begin(journal, isNew, message);
     }
     const over = expired(journal.state, context.world.now());
     if (over.length > 0) await journal.append(over);
     if (over.length > 0 && settings.approvals.onTimeout === 'fail')
       return { kind: 'over', called: this.#failed('TOOL_LIMIT', 'Nobody has decided about a call in time, and tools.approvals.onTimeout is "fail".') };
-    this.#model = new ModelStep({ ...this.#options, journal, attempt, candidate, tools: this.#offer.tools });
+    this.#model = new ModelStep({ ...this.#options, journal, attempt, candidate, tools: () => this.#offered });
     return this.#next();
   }
 
@@ -152,7 +155,7 @@ export class Run implements RunSteps {
     const run = (state.run?.run ?? 0) + 1;
     const limits = { ...settings.limits };
     const record: RunRecord = isNew
-      ? { t: 'run', run, at, cause: run === 1 ? 'message' : 'retry', tools: this.#offer.tools.map(({ definition }) => recordOf(definition)), limits }
+      ? { t: 'run', run, at, cause: run === 1 ? 'message' : 'retry', tools: this.#offered.map(({ definition }) => recordOf(definition)), limits }
       : { t: 'resume', at, attempt: message.attempts ?? 1 };
     if (state.end === undefined || isNew) await journal.append([record], { quiet: true });
   }
@@ -161,7 +164,7 @@ export class Run implements RunSteps {
     const model = this.#model as ModelStep;
     const { state } = model.journal;
     this.#show(concludes ? 'concluding' : 'waiting-model', state);
-    if (!concludes && !model.fits()) return { kind: 'conclude', step: state.lastStep + 1 };
+    if (!concludes && !(await model.fits())) return { kind: 'conclude', step: state.lastStep + 1 };
     const failed = await model.call(concludes, signal);
     return failed === undefined ? this.#next() : { kind: 'over', called: failed };
   }
@@ -177,7 +180,7 @@ export class Run implements RunSteps {
       messageId,
       state: journal.state,
       settings,
-      tools: byId(this.#offer.tools),
+      tools: byId(this.#offered),
       causes: this.#causes,
       now: context.world.now(),
       real: (path) => tools.realPath(path),
@@ -195,7 +198,7 @@ export class Run implements RunSteps {
     await callTools(this.#ready, {
       block: context.name,
       messageId,
-      host: tools.host,
+      host: this.#hostWith(journal, tools.host),
       journal,
       parallel: settings.limits.parallel,
       resultTokens: settings.limits.resultTokens,
@@ -220,6 +223,20 @@ export class Run implements RunSteps {
     const records = lost.map(({ call }): RunRecord => ({ t: 'unknown', call: call.place, why: this.#causes.get(call.place) ?? 'it was cut off' }));
     if (records.length > 0) await journal.append(records);
     return this.#cancelled();
+  }
+
+  get #offered(): readonly OfferedTool[] {
+    return this.#tools?.offered ?? [];
+  }
+
+  /** The calls of the server `block` are made here. */
+  #hostWith(journal: RunJournal, host: ToolHost): Pick<ToolHost, 'call'> {
+    const { context, messageId, settings } = this.#options;
+    const { conversation } = context.files;
+    const catalogue = () => (this.#tools as RunTools).catalogue;
+    const listed = () => new Set(this.#offered.map(({ id }) => id));
+    const builtins = new Builtins({ messageId, conversation, settings, state: journal.state, catalogue, listed });
+    return { call: (call, signal) => (call.server === BLOCK_SERVER ? builtins.call(call) : host.call(call, signal)) };
   }
 
   async #keep(place: string, bytes: Uint8Array): Promise<boolean> {
