@@ -85,6 +85,7 @@ export type {
   ListedModel,
   PricedCall,
   ReportedUsage,
+  NoticeSender,
   StreamSink,
   TappedCall,
   TokenCountCall,
