@@ -9,6 +9,7 @@ import type { NoticeSender } from '../ports.ts';
 import type { NoticeFiles } from '../store/port.ts';
 import type { Approval, NotifyTarget, NotifyTest } from '../types.ts';
 import { askedNotice, bodyOf, capNotice, finishedNotice, isWanted, type Notice, type NoticeBody, summaryBody, testBody } from './notices.ts';
+import { LINK_PATH } from './link-path.ts';
 import { type AboutApproval, Outbox } from './outbox.ts';
 import { checkedURL, shownTarget, type Target } from './targets.ts';
 import { type Ticket, Tickets } from './tickets.ts';
@@ -176,7 +177,7 @@ export class Notifications {
     const approval = await this.#options.waiting(about);
     if (approval?.kind !== 'call') return undefined;
     const ticket = await this.#tickets.make(approval, name).catch(this.#onFault);
-    return ticket === undefined ? undefined : `${publicURL}/api/decide/${ticket}`;
+    return ticket === undefined ? undefined : `${publicURL}${LINK_PATH}${ticket}`;
   }
 
   #telling(target: Target | undefined): { readonly at: string; readonly base: string | undefined } {

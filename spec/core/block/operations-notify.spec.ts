@@ -23,7 +23,10 @@ t.test('a sixth target is refused, and a removed one makes room', async (t) => {
   await t.rejects(one.blocks.setNotifyTarget('f', { url: URL }), { code: 'INVALID_REQUEST', message: /at most 5/ });
   await one.blocks.removeNotifyTarget('a');
   await one.blocks.setNotifyTarget('f', { url: URL });
-  t.same((await one.blocks.notifyTargets()).targets.map(({ name }) => name), ['b', 'c', 'd', 'e', 'f']);
+  t.same(
+    (await one.blocks.notifyTargets()).targets.map(({ name }) => name),
+    ['b', 'c', 'd', 'e', 'f'],
+  );
   await t.rejects(one.blocks.removeNotifyTarget('a'), { code: 'NOTIFY_TARGET_NOT_FOUND', status: 404 });
   await t.rejects(one.blocks.testNotifyTarget('a'), { code: 'NOTIFY_TARGET_NOT_FOUND' });
 });
