@@ -2,7 +2,7 @@
 import type { Environment } from './auth/settings.ts';
 import { nearest } from './base/closest.ts';
 import type { QueueLimits } from './gateway/queue.ts';
-import type { Adapter, ContentTap, UpstreamTimeouts } from './ports.ts';
+import type { Adapter, ContentTap, NoticeSender, UpstreamTimeouts } from './ports.ts';
 import type { StoreConnection } from './store/store.ts';
 import type { ToolHost } from './tools/port.ts';
 
@@ -14,6 +14,8 @@ export interface WorkspaceOptions {
   readonly monitorCalls?: number;
   /** What runs the tools of blocks. Without it, no block can have tools; with a database, neither. The core closes it at its end. */
   readonly tools?: ToolHost;
+  /** What sends notifications. Without it, there can be no targets of them. The core closes it at its end. */
+  readonly notices?: NoticeSender;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
   /** Epoch milliseconds, for times in files. */
@@ -63,6 +65,7 @@ const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
   gatewayOnly: true,
   monitorCalls: true,
   tools: true,
+  notices: true,
   now: true,
   clock: true,
   random: true,

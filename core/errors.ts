@@ -38,6 +38,7 @@ export const ERROR_TABLE = {
   },
   HOOK_REFUSED: { status: 401, retryable: false, meaning: 'There is no such hook, or the delivery is not signed with its secret, or its time is off.' },
   HOOK_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no hook of this id.' },
+  NOTIFY_TARGET_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no target of notifications of this name.' },
   SCHEDULE_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no schedule of this id.' },
   KEY_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no key, or no group of keys, of this name.' },
   MODEL_NOT_FOUND: { status: 404, retryable: false, meaning: 'No alias, provider or list has a model of this name; the text says how to name one.' },

@@ -2713,9 +2713,74 @@ export interface HaltState {
   readonly reason: string | null;
 }
 
+/** What was decided with it. */
+export interface LinkDecided {
+  readonly success: true;
+  readonly block: string;
+  readonly tool: string;
+  readonly decision: 'approve' | 'deny';
+}
+
+/** The form of a decision link. */
+export interface LinkDecision {
+  readonly decision: 'approve' | 'deny';
+}
+
+/** What a decision link shows. */
+export interface LinkedApproval {
+  readonly approval: Approval;
+}
+
 /** The servers of the workspace, the oldest first. */
 export interface NodeList {
   readonly nodes: readonly ServerNode[];
+}
+
+/** The targets by name. */
+export interface NotifyList {
+  readonly targets: readonly NotifyTarget[];
+}
+
+/** A target was made or replaced. */
+export interface NotifySet {
+  readonly success: true;
+  readonly target: NotifyTarget;
+  /** The secret, if one was made; it is shown this once */
+  readonly secret?: string;
+}
+
+/** A target of notifications as it stands, without its secret. */
+export interface NotifyTarget {
+  readonly name: string;
+  /** Its origin; a path is shown as …, because it may be a secret */
+  readonly url: string;
+  readonly events: readonly ('approval.asked' | 'message.failed' | 'cap.reached' | 'message.done')[];
+  readonly blocks: readonly string[] | null;
+  readonly links: boolean;
+  readonly publicURL: string | null;
+  /** off: it has answered 410, and gets nothing until it is set again */
+  readonly state: 'on' | 'off';
+  /** Notices that were not delivered yet */
+  readonly pending: number;
+  /** Notices that were given up, because there were too many or after a day of tries */
+  readonly dropped: number;
+  /** The last try */
+  readonly last: {
+    /** ISO 8601, UTC, with milliseconds */
+    readonly at: string;
+    /** HTTP status; null without an answer */
+    readonly status: number | null;
+  } | null;
+}
+
+/** What became of a notice that was sent to try a target. */
+export interface NotifyTest {
+  readonly delivered: boolean;
+  /** HTTP status; null without an answer */
+  readonly status: number | null;
+  /** Why there was no answer */
+  readonly problem: string | null;
+  readonly ms: number;
 }
 
 /** A text that fits. */
@@ -2780,6 +2845,22 @@ export interface ServerNode {
 /** The body that sets the kill switch. */
 export interface SetHalt {
   readonly reason?: string;
+}
+
+/** The body that makes a target of notifications, or replaces one. Its secret stays. */
+export interface SetNotifyTarget {
+  /** Where notices are sent by POST; http: only for loopback and private addresses */
+  readonly url: string;
+  /** Default approval.asked, message.failed, cap.reached */
+  readonly events?: readonly ('approval.asked' | 'message.failed' | 'cap.reached' | 'message.done')[];
+  /** Names, or beginnings such as team-*; without it, all blocks */
+  readonly blocks?: readonly string[];
+  /** Whether notices of approvals have a link that decides; default false. Needs publicURL */
+  readonly links?: boolean;
+  /** Where people reach this server: the beginning of links in notices */
+  readonly publicURL?: string;
+  /** True makes another secret */
+  readonly newSecret?: boolean;
 }
 
 /** From the server: something has happened; docs/events.md lists the events. With `missed`, that many were lost. */

@@ -50,6 +50,7 @@ const BY_ERROR_CODE: Partial<Record<ErrorCode, ExitKind>> = {
   KEY_NOT_FOUND: 'usage',
   SCHEDULE_NOT_FOUND: 'usage',
   HOOK_NOT_FOUND: 'usage',
+  NOTIFY_TARGET_NOT_FOUND: 'usage',
   KEY_FORBIDDEN: 'usage',
   PRICE_UNKNOWN: 'usage',
   KEY_CAP_REACHED: 'usage',

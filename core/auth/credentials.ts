@@ -23,8 +23,10 @@ type Stored = ReadonlyMap<string, unknown>;
 /** Fields of an entry as they stand in the file. */
 export type EntryFields = Readonly<Record<string, unknown>>;
 
-/** The section with the secrets of hooks, which is no entry of a provider. */
+/** The sections with the secrets of hooks and the targets of notifications, which are no entries of providers. */
 const HOOKS = 'hooks';
+const NOTIFY = 'notify';
+const isSection = (name: string): boolean => name === HOOKS || name === NOTIFY;
 
 /** What a change of an entry over the API has to fulfil. Throws INVALID_REQUEST naming the field. */
 export type EntryRule = (name: string, change: EntryFields, before: Entry | undefined, after: Entry) => void;
@@ -84,7 +86,7 @@ export class CredentialStore {
 
   /** The ids that have an entry. Throws as `read` does. */
   ids(): string[] {
-    return [...this.#current().keys()].filter((id) => id !== HOOKS);
+    return [...this.#current().keys()].filter((id) => !isSection(id));
   }
 
   /**
@@ -170,10 +172,27 @@ export class CredentialStore {
     return Object.keys(hooksIn(this.#current(), block)).length > 0;
   }
 
+  /** The targets of notifications as they stand in the file. Throws as `read` does. */
+  notifyTargets(): Readonly<Record<string, unknown>> {
+    const section = this.#current().get(NOTIFY);
+    return isObject(section) ? section : {};
+  }
+
+  /** Stores a target of notifications; undefined removes it. Rejects as `update` does. */
+  async setNotifyTarget(name: string, entry: object | undefined): Promise<void> {
+    await this.#rewrite((all) => {
+      const section = all.get(NOTIFY);
+      const { [name]: _old, ...others } = isObject(section) ? section : {};
+      const next = entry === undefined ? others : { ...others, [name]: entry };
+      if (Object.keys(next).length === 0) all.delete(NOTIFY);
+      else all.set(NOTIFY, next);
+    });
+  }
+
   /** Removes an adapter's entry; false if there was none. */
   async remove(adapterId: string): Promise<boolean> {
     let existed = false;
-    if (adapterId === HOOKS) return false;
+    if (isSection(adapterId)) return false;
     await this.#rewrite((all) => {
       existed = all.delete(adapterId);
     });
@@ -200,7 +219,7 @@ export class CredentialStore {
   /** own-entry. */
   #entry(all: Stored, id: string): Entry | undefined {
     const raw = all.get(id);
-    if (raw === undefined || id === HOOKS) return undefined;
+    if (raw === undefined || isSection(id)) return undefined;
     const known = this.#sound.get(raw as object);
     if (known !== undefined) return known;
     let entry: Entry;

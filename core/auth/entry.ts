@@ -22,10 +22,12 @@ const OWN_HEADERS = /^(?:authorization|host|connection|content-.*|transfer-encod
 /** The ways to give a key; an entry uses one of them. */
 const KEY_WAYS = ['apiKey', 'apiKeyEnv', 'keys', 'keyCommand'] as const;
 const NO_FIELDS: EntryFields = Object.freeze({});
+/** Blocks as models, and the sections of auth.json that are no entries of providers. */
+const RESERVED: ReadonlySet<string> = new Set(['block', 'hooks', 'notify']);
 
 /** True for a name that a connection may have. */
 export function isConnectionName(name: string): boolean {
-  return /^[a-z][a-z0-9-]{0,31}$/.test(name) && name !== 'block' && name !== 'hooks';
+  return /^[a-z][a-z0-9-]{0,31}$/.test(name) && !RESERVED.has(name);
 }
 
 /** Throws an Error that names the field, such as `gpu.models.x.price must be …`. */

@@ -28,10 +28,16 @@ import type {
   HistoryPage,
   HookList,
   HookView,
+  LinkDecided,
+  LinkDecision,
+  LinkedApproval,
   LogFile,
   LogPart,
   MessageFound,
   MessageVersions,
+  NotifyList,
+  NotifySet,
+  NotifyTest,
   PostMessage,
   RestoreArchive,
   RunJournal,
@@ -42,6 +48,7 @@ import type {
   SearchResult,
   SetHalt,
   SetHook,
+  SetNotifyTarget,
   Warning,
 } from '../types.ts';
 import type { FleetChanges } from './fleet-feed.ts';
@@ -230,6 +237,18 @@ export interface Blocks {
   runResult(name: string, messageId: string, ref: string): Promise<RunResult>;
   /** Decides about a call that waits. Rejects with APPROVAL_NOT_FOUND, APPROVAL_DECIDED, APPROVAL_STALE, INVALID_REQUEST. */
   decide(name: string, approvalId: string, body: Decide, by: Decider): Promise<Approval>;
+  /** Where notices are sent. */
+  notifyTargets(): Promise<NotifyList>;
+  /** Makes a target of notifications, or replaces one; its secret stays. Rejects with INVALID_REQUEST naming the field. */
+  setNotifyTarget(name: string, body: SetNotifyTarget): Promise<NotifySet>;
+  /** With its secret, what waits for it, and its links. Rejects with NOTIFY_TARGET_NOT_FOUND. */
+  removeNotifyTarget(name: string): Promise<void>;
+  /** Sends one notice now, which says nothing. Rejects with NOTIFY_TARGET_NOT_FOUND. */
+  testNotifyTarget(name: string): Promise<NotifyTest>;
+  /** The call that a decision link is about. Rejects with NOT_FOUND, and with LINK_USED. */
+  linkedApproval(ticket: string): Promise<LinkedApproval>;
+  /** Decides with a link, once. Rejects with NOT_FOUND, LINK_USED, INVALID_REQUEST. */
+  decideByLink(ticket: string, body: LinkDecision): Promise<LinkDecided>;
   /** The 20 newest log files, newest first, the last 64 KiB of each. */
   logs(name: string): Promise<readonly LogFile[]>;
   /** The last whole lines before a place in a log file, 64 KiB of them by default and 1 MiB at most. Rejects with INVALID_REQUEST naming the field. */

@@ -85,7 +85,7 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
   const presets = new PresetFile(workspace, presetsOf(adapters));
   const connections = new Connections({ adapters, credentials: undefined, presets, names: [] });
   return Object.entries(stored).flatMap(([name, entry]): Finding[] => {
-    if (name === 'hooks') return []; // secrets of hooks
+    if (name === 'hooks' || name === 'notify') return []; // no entries of providers
     try {
       const parsed = parseEntry(name, entry);
       if (isMeantAsConnection(name, parsed, adapters, presets)) return connectionFindings(name, connections.built(name, parsed));

@@ -24,6 +24,16 @@ export interface BodyFile {
   remove(): Promise<void>;
 }
 
+/** Small JSON files in folders of `notify/`, of this machine with any store. No name comes from outside unchecked. */
+export interface NoticeFiles {
+  /** The files of a folder in the order of their names; none without the folder. Those that can't be read are told to `onBad` and left out. */
+  all(folder: string, onBad: (name: string, error: unknown) => void): Promise<readonly (readonly [name: string, value: unknown])[]>;
+  /** On disk when it resolves. Rejects with STORAGE_FULL or the system's own error. */
+  write(folder: string, name: string, value: unknown): Promise<void>;
+  /** Nothing for a file that is not there. */
+  remove(folder: string, name: string): Promise<void>;
+}
+
 /** The new content, or the same object when nothing changes, and the result for the caller. */
 export interface Change<T, R> {
   readonly value: T;

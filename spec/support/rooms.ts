@@ -45,10 +45,11 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'status', holds: ['core/block/status/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'documents', 'gateway'] },
   { name: 'actor', holds: ['core/block/actor/'], imports: ['ground', 'schemas', 'store port', 'gateway', 'status'] },
   { name: 'schedule', holds: ['core/schedule/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port'] },
+  { name: 'notify', holds: ['core/notify/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'gateway'] },
   {
     name: 'reply',
     holds: ['core/block/reply/'],
-    imports: ['ground', 'base', 'schemas', 'bus', 'tools', 'store port', 'costs', 'gateway', 'status', 'actor', 'schedule'],
+    imports: ['ground', 'base', 'schemas', 'bus', 'tools', 'store port', 'costs', 'gateway', 'status', 'actor', 'schedule', 'notify'],
   },
   { name: 'routing', holds: ['core/routing/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'gateway'] },
   {
@@ -70,6 +71,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'status',
       'actor',
       'schedule',
+      'notify',
       'reply',
       'routing',
     ],
@@ -94,6 +96,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'gateway',
       'status',
       'schedule',
+      'notify',
       'reply',
       'routing',
       'block',
