@@ -97,7 +97,7 @@ export const ERROR_TABLE = {
   IDEMPOTENCY_KEY_REUSED: {
     status: 409,
     retryable: false,
-    meaning: 'The Idempotency-Key of a request to a block was sent before, with another message. Send the earlier message, or another key.',
+    meaning: 'The Idempotency-Key, or the clientId of an agent, was sent to the block before, with another message. Send the earlier message, or another key.',
   },
   REVISION_MISMATCH: {
     status: 412,
@@ -114,6 +114,11 @@ export const ERROR_TABLE = {
   EXPECTATION_FAILED: { status: 417, retryable: false, meaning: 'The Expect header asks for something other than 100-continue.' },
   HTTP_ONLY: { status: 426, retryable: false, meaning: 'This route has no WebSocket; it answers plain HTTP requests.' },
   HOOK_LIMIT: { status: 429, retryable: true, meaning: 'The hook has taken as many deliveries in an hour as it may; Retry-After says when it takes more.' },
+  MCP_LIMIT: {
+    status: 429,
+    retryable: true,
+    meaning: 'The key, or the token of the workspace, has sent as many messages over MCP in an hour as it may.',
+  },
   QUEUE_FULL: {
     status: 429,
     retryable: true,

@@ -66,7 +66,7 @@ export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export type { KeyRates } from './keys/key-rates.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export { KeyStore } from './keys/key-store.ts';
-export { type Accounts, assertMayUse, KEY_PREFIX, mayAskBlock, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
+export { type Accounts, assertMayUse, KEY_PREFIX, mayAskBlock, mayReachBlock, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
 export { isLinkPath, withoutTicket } from './notify/link-path.ts';
 export type {
   Adapter,
@@ -84,9 +84,9 @@ export type {
   ForwardedRequest,
   ForwardTarget,
   ListedModel,
+  NoticeSender,
   PricedCall,
   ReportedUsage,
-  NoticeSender,
   StreamSink,
   TappedCall,
   TokenCountCall,

@@ -1186,7 +1186,7 @@ export type Channel = 'web' | 'cli' | 'api';
 
 /** How a message came: one step of its way. */
 export interface ChainLink {
-  readonly via: 'api' | 'key' | 'hook';
+  readonly via: 'api' | 'key' | 'hook' | 'mcp';
   /** The name of the key with which it was sent */
   readonly key?: string;
   /** The id of the hook that took it */
@@ -1204,14 +1204,14 @@ export interface ChatEntry {
   /** False while a user message is waiting or being answered */
   readonly processed: boolean;
   readonly status: 'queued' | 'processing' | 'waiting-approval' | 'done' | 'failed' | 'cancelled' | 'expired' | 'interrupted';
-  readonly channel: 'web' | 'cli' | 'api' | 'schedule' | 'hook';
+  readonly channel: 'web' | 'cli' | 'api' | 'schedule' | 'hook' | 'mcp';
   /** On an answer: id of the message that it answers */
   readonly replyTo?: string;
   /** On a message that was asked again: id of the message whose place it takes. Once it is answered, models see it and no longer the other one */
   readonly replaces?: string;
   /** On a message: the model that is asked in place of the block's */
   readonly asks?: AskedModel;
-  /** On a message from a hook, or from a program that asks the block as a model: how it came, and with which key */
+  /** On a message from a hook, from an agent over MCP, or from a program that asks the block as a model: how it came, and with which key */
   readonly chain?: readonly ChainLink[];
   /** On a message: how many earlier exchanges the model sees with it; left out: all that fit */
   readonly window?: number;
@@ -2060,9 +2060,9 @@ export interface ChangeKey {
   readonly group?: string | null;
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models?: readonly string[] | null;
-  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
-  readonly rights?: readonly 'blocks'[];
-  /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, and `mcp` lets it list, write to and read every block over /mcp; or those of `blocks` if there is a list */
+  readonly rights?: readonly ('blocks' | 'mcp')[];
+  /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks?: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
@@ -2094,9 +2094,9 @@ export interface CreateKey {
   readonly group?: string | null;
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models?: readonly string[] | null;
-  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
-  readonly rights?: readonly 'blocks'[];
-  /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, and `mcp` lets it list, write to and read every block over /mcp; or those of `blocks` if there is a list */
+  readonly rights?: readonly ('blocks' | 'mcp')[];
+  /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks?: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
@@ -2220,9 +2220,9 @@ export interface KeyList {
     readonly group: string | null;
     /** The models that it may use, as clients name them; * stands for any characters */
     readonly models: readonly string[] | null;
-    /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
-    readonly rights: readonly 'blocks'[];
-    /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+    /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, and `mcp` lets it list, write to and read every block over /mcp; or those of `blocks` if there is a list */
+    readonly rights: readonly ('blocks' | 'mcp')[];
+    /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
     readonly blocks: readonly string[] | null;
     /** From then on the key is refused */
     readonly expiresAt: string | null;
@@ -2357,9 +2357,9 @@ export interface ShownKey {
   readonly group: string | null;
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models: readonly string[] | null;
-  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
-  readonly rights: readonly 'blocks'[];
-  /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, and `mcp` lets it list, write to and read every block over /mcp; or those of `blocks` if there is a list */
+  readonly rights: readonly ('blocks' | 'mcp')[];
+  /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt: string | null;

@@ -100,6 +100,15 @@ export interface BlockQuestion {
   readonly traceparent?: string | undefined;
 }
 
+/** What another agent says to a block over MCP. */
+export interface AgentMessage {
+  /** Checked when it is sent. */
+  readonly body: PostMessage;
+  /** The key that it has presented; undefined for the token of the workspace. */
+  readonly key?: { readonly name: string; readonly hash: string } | undefined;
+  readonly traceparent?: string | undefined;
+}
+
 /** The message that a question has become. */
 export interface AskedBlock {
   readonly id: string;
@@ -189,6 +198,11 @@ export interface Blocks {
    * the first one is active or among the last 20,000 archived messages with a clientId. `traceparent` is the span of the request that sends it, for events.
    */
   post(name: string, body: PostMessage, channel: Channel, traceparent?: string): Promise<ChatReceipt>;
+  /**
+   * Queues what another agent says over MCP, or finds the message that it has sent before with this clientId. Rejects with MCP_LIMIT after too many messages in an
+   * hour, with IDEMPOTENCY_KEY_REUSED for a clientId with another message, and with QUEUE_FULL.
+   */
+  postFromAgent(name: string, message: AgentMessage): Promise<{ readonly id: string }>;
   /**
    * Queues the question of a client that asks the block as a model, or finds the message that it is already. Rejects with BLOCK_NOT_RUNNING and BUDGET_REACHED where
    * nobody would answer it, with QUEUE_FULL, and with IDEMPOTENCY_KEY_REUSED.

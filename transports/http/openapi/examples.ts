@@ -6,6 +6,7 @@ import { BLOCK_EXAMPLES } from './examples-blocks.ts';
 import { CLIENT_EXAMPLES } from './examples-clients.ts';
 import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
 import { HOOK_EXAMPLES } from './examples-hooks.ts';
+import { MCP_EXAMPLES } from './examples-mcp.ts';
 import { NOTIFY_EXAMPLES } from './examples-notify.ts';
 import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
 import { SCHEDULE_EXAMPLES } from './examples-schedules.ts';
@@ -26,6 +27,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...SCHEDULE_EXAMPLES,
   ...HOOK_EXAMPLES,
   ...NOTIFY_EXAMPLES,
+  ...MCP_EXAMPLES,
   ...CLIENT_EXAMPLES,
   ...PROTOCOL_EXAMPLES,
   InvalidRequest: { ...errorExample(400, 'INVALID_REQUEST', 'config.temperature must be <= 1.', { details: INVALID }), operations: ['chat'] },

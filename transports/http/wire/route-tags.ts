@@ -10,6 +10,7 @@ const TAGS = {
   Schedules: 'Messages that a block gets at certain times.',
   Hooks: 'Doors of a block for other programs, whose signed deliveries become messages.',
   Notifications: 'What people are told of, where, and the links that decide about a call.',
+  MCP: 'The door of other agents: Blockhouse as a server of the Model Context Protocol.',
   Archive: 'Archived blocks, until they are restored or deleted for good.',
   Workspace: 'Costs, checks and the kill switch of the whole workspace.',
   Server: 'Health, token and settings of the server, and the published contracts.',
