@@ -9,6 +9,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
 import { shortenSchemas } from './shorten-schemas.ts';
+import { fromVendor, writeVendored } from './vendor.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/cli'));
@@ -73,7 +74,7 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node20.19',
   external: KEPT_APART,
-  plugins: [shorten, withTheStart],
+  plugins: [shorten, withTheStart, fromVendor],
   banner: { js: BANNER },
   metafile: true,
   legalComments: 'none',
@@ -91,7 +92,12 @@ await Promise.all(
 writeFileSync(join(OUT, 'licences.txt'), licencesOf(metafile));
 process.stdout.write(`${relative(process.cwd(), OUT)}: ${Object.keys(metafile.outputs).length} files\n`);
 
-await Promise.all(reachedModules().map(withoutComments));
+const modules = reachedModules();
+await Promise.all(modules.map(withoutComments));
+await writeVendored(
+  resolve(OUT, '..'),
+  modules.filter((file) => file.includes('/adapters/tools/')),
+);
 shortenSchemas(resolve(OUT, '../core/schemas'));
 
 /** The modules that programs get. Removes those that no door of the package leads to: the types of what programs can't import, and modules that have types alone. */
