@@ -9,6 +9,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
 import { shortenSchemas } from './shorten-schemas.ts';
+import { fromVendor, writeVendored } from './vendor.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/cli'));
@@ -77,7 +78,7 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node20.19',
   external: KEPT_APART,
-  plugins: [shorten, withTheStart],
+  plugins: [shorten, withTheStart, fromVendor],
   banner: { js: BANNER },
   metafile: true,
   legalComments: 'none',
@@ -126,7 +127,9 @@ async function buildLibrary(): Promise<void> {
     metafile: true,
     logLevel: 'warning',
   });
-  await Promise.all([SERVER, ...Object.keys(made.outputs).map((path) => join(ROOT, path))].map(withoutComments));
+  const modules = Object.keys(made.outputs).map((path) => join(ROOT, path));
+  await Promise.all([SERVER, ...modules].map(withoutComments));
+  await writeVendored(dist, modules);
 }
 
 /** A type that no door of the package leads to is one of what programs can't import. */

@@ -42,10 +42,15 @@ export function assertBounded(schema: JsonRecord): void {
 
 /** Throws an Error that says why a schema can't be used. */
 export function argumentCheck(schema: JsonRecord): ArgumentCheck {
-  assertBounded(schema);
-  const validate: ValidateFunction = ajv().compile(cleaned(schema, false));
+  const validate: ValidateFunction = ajv().compile(bounded(schema));
   ajv().removeSchema(); // a cache of what servers send would only grow
   return (args) => (validate(args) ? undefined : wording(validate.errors?.[0]));
+}
+
+/** The part of a schema that is looked at. Throws an Error for one that is too large, or refers to other documents; compiles nothing. */
+export function bounded(schema: JsonRecord): JsonRecord {
+  assertBounded(schema);
+  return cleaned(schema, false);
 }
 
 /** `isNames`: the members are names of fields, not keywords. */

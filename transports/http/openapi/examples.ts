@@ -10,6 +10,7 @@ import { MCP_EXAMPLES } from './examples-mcp.ts';
 import { NOTIFY_EXAMPLES } from './examples-notify.ts';
 import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
 import { SCHEDULE_EXAMPLES } from './examples-schedules.ts';
+import { TOOL_EXAMPLES } from './examples-tools.ts';
 
 /** What an error looks like in full. */
 const errorExample = (status: number, code: ErrorCode, error: string, more: object = {}): Example => ({
@@ -28,6 +29,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...HOOK_EXAMPLES,
   ...NOTIFY_EXAMPLES,
   ...MCP_EXAMPLES,
+  ...TOOL_EXAMPLES,
   ...CLIENT_EXAMPLES,
   ...PROTOCOL_EXAMPLES,
   InvalidRequest: { ...errorExample(400, 'INVALID_REQUEST', 'config.temperature must be <= 1.', { details: INVALID }), operations: ['chat'] },

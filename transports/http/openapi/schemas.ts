@@ -62,6 +62,7 @@ const INLINE = [
   'ToolLimits',
   'ToolMarks',
   'ToolRule',
+  'ToolView',
   'TokenLogprob',
   'Transition',
 ] as const;

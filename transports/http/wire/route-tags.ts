@@ -11,6 +11,7 @@ const TAGS = {
   Hooks: 'Doors of a block for other programs, whose signed deliveries become messages.',
   Notifications: 'What people are told of, where, and the links that decide about a call.',
   MCP: 'The door of other agents: Blockhouse as a server of the Model Context Protocol.',
+  Tools: 'The servers whose tools blocks may call, and what a person has approved of them.',
   Archive: 'Archived blocks, until they are restored or deleted for good.',
   Workspace: 'Costs, checks and the kill switch of the whole workspace.',
   Server: 'Health, token and settings of the server, and the published contracts.',
