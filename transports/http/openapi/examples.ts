@@ -7,6 +7,7 @@ import { CLIENT_EXAMPLES } from './examples-clients.ts';
 import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
 import { HOOK_EXAMPLES } from './examples-hooks.ts';
 import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
+import { APPROVAL_EXAMPLES } from './examples-approvals.ts';
 import { SCHEDULE_EXAMPLES } from './examples-schedules.ts';
 
 /** What an error looks like in full. */
@@ -23,6 +24,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...GATEWAY_EXAMPLES,
   ...BLOCK_EXAMPLES,
   ...SCHEDULE_EXAMPLES,
+  ...APPROVAL_EXAMPLES,
   ...HOOK_EXAMPLES,
   ...CLIENT_EXAMPLES,
   ...PROTOCOL_EXAMPLES,
