@@ -20,6 +20,7 @@ export interface Decision {
   readonly by: Decider;
   readonly at: string;
   readonly note: string | undefined;
+  readonly scope: Record<'decision'>['scope'];
 }
 
 /** An approval, and what was decided. */
@@ -116,6 +117,11 @@ export class RunState {
     return this.calls.some(({ outcome }) => outcome !== undefined && isCut(outcome));
   }
 
+  /** All that was ever asked for. */
+  get allAsked(): readonly AskedFor[] {
+    return [...this.#asked.values()];
+  }
+
   /** What was asked for under this id. */
   askedFor(id: string): AskedFor | undefined {
     return this.#asked.get(id);
@@ -200,9 +206,9 @@ export class RunState {
   }
 
   /** The first decision counts. */
-  #decide({ approval, decision, by, at, note }: Record<'decision'>): void {
+  #decide({ approval, decision, by, at, note, scope }: Record<'decision'>): void {
     const asked = this.#asked.get(approval);
-    if (asked !== undefined) asked.decision ??= { decision, by, at, note };
+    if (asked !== undefined) asked.decision ??= { decision, by, at, note, scope };
   }
 
   #applyToCall(record: RunRecord): void {

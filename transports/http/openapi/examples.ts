@@ -9,6 +9,7 @@ import { HOOK_EXAMPLES } from './examples-hooks.ts';
 import { MCP_EXAMPLES } from './examples-mcp.ts';
 import { NOTIFY_EXAMPLES } from './examples-notify.ts';
 import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
+import { APPROVAL_EXAMPLES } from './examples-approvals.ts';
 import { SCHEDULE_EXAMPLES } from './examples-schedules.ts';
 import { TOOL_EXAMPLES } from './examples-tools.ts';
 
@@ -26,6 +27,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...GATEWAY_EXAMPLES,
   ...BLOCK_EXAMPLES,
   ...SCHEDULE_EXAMPLES,
+  ...APPROVAL_EXAMPLES,
   ...HOOK_EXAMPLES,
   ...NOTIFY_EXAMPLES,
   ...MCP_EXAMPLES,

@@ -12,6 +12,7 @@ const TAGS = {
   Notifications: 'What people are told of, where, and the links that decide about a call.',
   MCP: 'The door of other agents: Blockhouse as a server of the Model Context Protocol.',
   Tools: 'The servers whose tools blocks may call, and what a person has approved of them.',
+  Approvals: 'Calls of tools that wait for people.',
   Archive: 'Archived blocks, until they are restored or deleted for good.',
   Workspace: 'Costs, checks and the kill switch of the whole workspace.',
   Server: 'Health, token and settings of the server, and the published contracts.',
