@@ -8,6 +8,7 @@ import type { BlockContents, Stored, Unconfirmed } from '../store/port.ts';
 import type { BlockList } from '../store/store.ts';
 import { type BlockMachine, createBlockMachine } from './actor/machine.ts';
 import type { Blocks, FollowOptions, StopFollowing } from './api.ts';
+import { ApprovalIndex } from './approval-index.ts';
 import { Block, blockOf } from './block.ts';
 import { ChangeGate } from './change-gate.ts';
 import { countQueue } from './conversation/counts.ts';
@@ -76,6 +77,12 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     onFault: (error) => onFault('blocks', error),
     sharedNow: world.member().isShared ? () => world.now() : undefined,
   });
+  const approvals = new ApprovalIndex({
+    bus: world.bus,
+    now: () => world.now(),
+    list: () => index.list(),
+    conversation: async (name) => (await blocks.find(name)).files.conversation,
+  });
   const gate = new ChangeGate();
   const owners: Ownership = new Ownership({ world, blocks, run: (block, cause) => monitors.resume(block, cause), onFault });
   const context: OperationsContext = {
@@ -99,7 +106,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   const monitors = monitorOperations(context);
   world.schedules.provide(scheduleWork(context));
   world.notify.provide(notifyWork(context));
-  const runs = runOperations(context);
+  const runs = runOperations(context, approvals);
 
   /** Reads a block for the list. A block that is not open is closed again, and reading it doesn't make its entry out of date. */
   const read = async (name: string): Promise<BlockContents> => {

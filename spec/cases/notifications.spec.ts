@@ -9,7 +9,7 @@ import { connectStore } from '../../core/index.ts';
 import { RUNNABLE, repeatingDaemon, startCore } from '../support/blocks.ts';
 import { freePort } from '../support/free-port.ts';
 import { notifyingCore, startReceiver } from '../support/notify/receiver.ts';
-import { tellRequested, waitingCall } from '../support/notify/waiting-call.ts';
+import { waitingCall } from '../support/notify/waiting-call.ts';
 import { noPostgres, postgresStore } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -27,7 +27,7 @@ t.test('case 24: a notification is signed, comes after the receiver was down, on
   const canary = 'canary-51c0';
   const port = await freePort();
   const one = await waitingCall(t, { url: `http://127.0.0.1:${port}/${canary}` });
-  tellRequested(one, await one.ask({ to: canary }));
+  await one.ask({ to: canary });
   const { workspace } = one.server;
   await until('it waits', () => pending(workspace).length === 1);
   const [file = ''] = pending(workspace);
@@ -109,17 +109,15 @@ t.test('of a call that was decided before its notice could be delivered, nobody 
   const port = await freePort();
   const one = await waitingCall(t, { url: `http://127.0.0.1:${port}/` });
   const approval = await one.ask();
-  tellRequested(one, approval);
   const { workspace, core } = one.server;
   await until('it waits', () => pending(workspace).length === 1);
   await core.blocks.decide('ada', approval.id, { decision: 'deny', digest: approval.digest }, { channel: 'cli', name: 'token' });
-  core.events.emit('approval.decided', { block: 'ada', id: approval.messageId, approval: approval.id, tool: approval.tool, state: 'denied' });
   await until('it is gone', () => pending(workspace).length === 0);
 });
 
 t.test('links survive a restart; those of a target that is removed open nothing', async (t) => {
   const one = await waitingCall(t);
-  tellRequested(one, await one.ask());
+  await one.ask();
   const ticket = (await one.link()).split('/').at(-1) ?? '';
   const { workspace } = one.server;
   await one.server.core.close();

@@ -1,4 +1,5 @@
 // The one table of routes. The router, the published contract and the types of the CLI's client derive from it.
+import { APPROVAL_ROUTES } from './routes/approvals.ts';
 import { BLOCK_ROUTES } from './routes/blocks.ts';
 import { CHAT_ROUTES } from './routes/chat.ts';
 import { CLIENT_ROUTES } from './routes/clients.ts';
@@ -29,6 +30,7 @@ const TABLE = {
   ...CHAT_ROUTES,
   ...SCHEDULE_ROUTES,
   ...HOOK_ROUTES,
+  ...APPROVAL_ROUTES,
   ...NOTIFY_ROUTES,
   ...WORKSPACE_ROUTES,
   ...CLIENT_ROUTES,

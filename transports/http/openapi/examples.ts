@@ -8,6 +8,7 @@ import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
 import { HOOK_EXAMPLES } from './examples-hooks.ts';
 import { NOTIFY_EXAMPLES } from './examples-notify.ts';
 import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
+import { APPROVAL_EXAMPLES } from './examples-approvals.ts';
 import { SCHEDULE_EXAMPLES } from './examples-schedules.ts';
 
 /** What an error looks like in full. */
@@ -24,6 +25,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...GATEWAY_EXAMPLES,
   ...BLOCK_EXAMPLES,
   ...SCHEDULE_EXAMPLES,
+  ...APPROVAL_EXAMPLES,
   ...HOOK_EXAMPLES,
   ...NOTIFY_EXAMPLES,
   ...CLIENT_EXAMPLES,
