@@ -165,7 +165,7 @@ export class Notify {
       assertTargetName(name);
       const target = targetIn(entry);
       if (typeof target === 'object') targets.set(name, target);
-      else this.#onFault(new Error(`The target ${name} of notifications in auth.json can't be used: ${target}`));
+      else this.#onFault(`The target ${name} of notifications in auth.json can't be used: ${target}`);
     }
     await notifications.set(targets, new Set(Object.keys(all)));
     this.#seen = seen;

@@ -7,6 +7,7 @@
 // bounded-outbox: a target has MAX_PENDING notices, of which the oldest goes. Above PER_HOUR an hour they are summed up in one.
 import { randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
+import { faultText } from '../errors.ts';
 import type { NoticeFiles } from '../store/port.ts';
 import type { NotifyTarget } from '../types.ts';
 import { type Counts, counted, type NoticeBody, type NoticeEvent } from './notices.ts';
@@ -19,6 +20,8 @@ const FIRST_WAITS_MS: readonly number[] = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MI
 /** Then hourly for a day. */
 const HOURLY_TRIES = 24;
 const MAX_TRIES = 1 + FIRST_WAITS_MS.length + HOURLY_TRIES;
+/** When the block of a notice can't be read. */
+const AFTER_FAULT_MS = MINUTE_MS;
 const MAX_PENDING = 500;
 const PER_HOUR = 60;
 const GONE = 410;
@@ -71,6 +74,7 @@ export interface OutboxOptions {
   /** Whether a call still waits. */
   isWaiting(about: AboutApproval): Promise<boolean>;
   onFailed(status: number | null, isFinal: boolean): void;
+  /** Gets an error, or a sentence. */
   onFault(error: unknown): void;
   /** Called when something is due at another time. */
   onPlanned(): void;
@@ -106,7 +110,7 @@ export class Outbox {
     for (const [id, value] of await files.all(this.#folder, this.#onBad)) {
       const found = pendingIn(id, value);
       if (found === undefined) {
-        this.#onBad(`notify/${this.#folder}/${id}.json`, new Error('it is not a notice'));
+        this.#onBad(`notify/${this.#folder}/${id}.json`, 'it is not a notice');
         continue;
       }
       const waitMs = Math.min(Math.max(0, found.nextAt - now()), HOUR_MS); // own-clock
@@ -117,7 +121,7 @@ export class Outbox {
   }
 
   readonly #onBad = (name: string, error: unknown): void => {
-    this.#options.onFault(new Error(`${name} can't be read (${error instanceof Error ? error.message : String(error)}); it is left as it is`));
+    this.#options.onFault(`${name} can't be read (${faultText(error)}); it is left as it is`);
   };
 
   get state(): OutboxState & { readonly pending: number } {
@@ -201,7 +205,10 @@ export class Outbox {
       const now = this.#options.monotonic();
       const due = [...this.#pending.values()].filter(({ dueAt }) => dueAt <= now).sort((a, b) => a.tries - b.tries)[0];
       if (due === undefined || !this.isOn) return;
-      await this.#try(due).catch(this.#options.onFault);
+      await this.#try(due).catch((error: unknown) => {
+        due.dueAt = this.#options.monotonic() + AFTER_FAULT_MS;
+        this.#options.onFault(error);
+      });
     }
   }
 

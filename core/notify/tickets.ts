@@ -5,6 +5,7 @@
 // ended-known: a ticket that was used or has expired is remembered for some days, so that its link says what has become of it.
 import { createHash, randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
+import { faultText } from '../errors.ts';
 import type { NoticeFiles } from '../store/port.ts';
 import type { Approval } from '../types.ts';
 
@@ -43,8 +44,7 @@ export class Tickets {
 
   /** Reads those of earlier processes. */
   async open(): Promise<void> {
-    const onBad = (name: string, error: unknown): void =>
-      this.#onFault(new Error(`${name} can't be read (${error instanceof Error ? error.message : String(error)}); its link opens nothing`));
+    const onBad = (name: string, error: unknown): void => this.#onFault(`${name} can't be read (${faultText(error)}); its link opens nothing`);
     const found = (await this.#files.all(FOLDER, onBad)).flatMap(([hash, value]): [string, Ticket][] => (isTicket(value) ? [[hash, value]] : []));
     for (const [hash, ticket] of found.sort(([, a], [, b]) => (a.expiresAt < b.expiresAt ? -1 : 1))) this.#known.set(hash, ticket);
   }

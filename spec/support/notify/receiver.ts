@@ -25,8 +25,8 @@ export interface Receiver extends FakeUpstream {
 
 export const ok: Answerer = (_request, res) => void res.writeHead(204).end();
 
-export async function startReceiver(t: Test, answer: Answerer = ok): Promise<Receiver> {
-  const upstream = await startUpstream(t, answer);
+export async function startReceiver(t: Test, answer: Answerer = ok, port = 0): Promise<Receiver> {
+  const upstream = await startUpstream(t, answer, undefined, port);
   const received = (secret: string): Received[] =>
     upstream.requests.map(({ headers, body }) => {
       new Webhook(secret).verify(body, headers as Record<string, string>);

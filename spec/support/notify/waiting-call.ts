@@ -57,8 +57,3 @@ export async function waitingCall(t: Test, target: object = {}, options: TestSer
     },
   };
 }
-
-/** Until the server tells it by itself. */
-export function tellRequested({ server }: Pick<WaitingCall, 'server'>, { id: approval, block, messageId: id, tool, because, expiresAt }: Approval): void {
-  server.core.events.emit('approval.requested', { block, id, approval, tool, because, expiresAt });
-}

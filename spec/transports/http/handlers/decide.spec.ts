@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { tellRequested, type WaitingCall, waitingCall } from '../../../support/notify/waiting-call.ts';
+import { type WaitingCall, waitingCall } from '../../../support/notify/waiting-call.ts';
 import { until } from '../../../support/server.ts';
 
 const HTML = { accept: 'text/html' };
@@ -10,7 +10,6 @@ const FORM = 'application/x-www-form-urlencoded';
 async function linked(t: Parameters<typeof waitingCall>[0], more: object = {}) {
   const one = await waitingCall(t);
   const approval = await one.ask(more);
-  tellRequested(one, approval);
   const link = await one.link();
   const path = new URL(link).pathname;
   const post = (decision: string, headers: Record<string, string> = {}) =>
