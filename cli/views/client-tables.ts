@@ -36,10 +36,11 @@ export function keyTable(keys: KeyList['keys'], { now, ...view }: View): string[
   return table([name, ...(hasGroups ? [GROUP] : []), ...withBlocks], rows, view);
 }
 
-/** The blocks that a key may ask as models. */
+/** The blocks that a key may ask as models, or reach over MCP. */
 function blocksOf({ rights, blocks }: KeyList['keys'][number]): string {
-  if (blocks !== null) return blocks.join(' ');
-  return rights.includes('blocks') ? 'all' : '-';
+  if (blocks === null && rights.length === 0) return '-';
+  const how = !rights.includes('mcp') ? '' : rights.includes('blocks') ? ' (also MCP)' : ' (MCP)';
+  return `${blocks?.join(' ') ?? 'all'}${how}`;
 }
 
 const GROUPS: readonly Column[] = [
