@@ -39,8 +39,9 @@ export function keyTable(keys: KeyList['keys'], { now, ...view }: View): string[
 /** The blocks that a key may ask as models, or reach over MCP. */
 function blocksOf({ rights, blocks }: KeyList['keys'][number]): string {
   if (blocks === null && rights.length === 0) return '-';
-  const how = !rights.includes('mcp') ? '' : rights.includes('blocks') ? ' (also MCP)' : ' (MCP)';
-  return `${blocks?.join(' ') ?? 'all'}${how}`;
+  const names = blocks?.join(' ') ?? 'all';
+  if (!rights.includes('mcp')) return names;
+  return rights.includes('blocks') ? `${names} (also MCP)` : `${names} (MCP)`;
 }
 
 const GROUPS: readonly Column[] = [

@@ -139,7 +139,7 @@ export function limitsOf(typed: TypedLimits, before: TypedLimits | undefined): C
   const all: ChangeKey = {
     ...(Object.fromEntries(numbers) as ChangeKey),
     models: models.length === 0 ? null : models,
-    rights: blocks.length === 0 ? [] : typed.rights.includes('mcp') ? typed.rights : ['blocks'],
+    rights: blocks.length === 0 ? [] : rightsOf(typed),
     blocks: blocks.length === 0 || blocks.includes(ALL_BLOCKS) ? null : blocks,
     group: typed.group === '' ? null : typed.group,
     expiresAt: typed.lastDay === '' ? null : new Date(`${typed.lastDay}T23:59:59`).toISOString(),
@@ -154,6 +154,11 @@ export function limitsOf(typed: TypedLimits, before: TypedLimits | undefined): C
   return Object.fromEntries(
     Object.entries(all).filter(([field]) => !(isSame[field] ?? typed[field as keyof TypedLimits] === before[field as keyof TypedLimits])),
   );
+}
+
+/** A key that other agents have keeps its rights, and gets no others with another list. */
+function rightsOf({ rights }: TypedLimits): ProgramKey['rights'] {
+  return rights.includes('mcp') ? rights : ['blocks'];
 }
 
 /** Null for an empty text, undefined for one that is no number. Thousands may be set apart where only whole numbers may stand. */
