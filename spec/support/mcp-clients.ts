@@ -3,6 +3,9 @@ import type { Test } from 'tap';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { createBlock, RUNNABLE } from './block-calls.ts';
+import { type HeldDaemon, heldDaemon } from './held-daemon.ts';
+import { type Answer, startServer, type TestServer, type TestServerOptions } from './server.ts';
 
 /** What specs read of a result. */
 export interface ToolResult {
@@ -42,4 +45,35 @@ export async function connectMcp(t: Test, { url, token }: { readonly url: string
 /** The result of a call. */
 export async function callMcp(client: McpClient, name: string, args: Record<string, unknown> = {}): Promise<ToolResult> {
   return (await client.callTool({ name, arguments: args })) as ToolResult;
+}
+
+/** A server with the running block ada, which answers when the spec says so. */
+export async function serveMcp(t: Test, options: TestServerOptions = {}): Promise<{ readonly server: TestServer; readonly daemon: HeldDaemon }> {
+  let isOver = false;
+  const daemon = heldDaemon((call) => isOver && call.cut());
+  const server = await startServer(t, { answer: daemon.answer, retries: 0, ...options });
+  t.teardown(() => {
+    isOver = true;
+    for (const call of daemon.calls) call.cut(); // a reply under way would hold up the end
+  });
+  await createBlock(server, 'ada', { ...RUNNABLE, description: 'Knows the stock.', retry: { baseMs: 1, maxDelayMs: 1, maxAttempts: 1 } });
+  await server.call('POST', '/api/blocks/ada/start');
+  return { server, daemon };
+}
+
+/** The authorization of a new key. */
+export async function keyWith(server: TestServer, name: string, limits: object): Promise<Record<string, string>> {
+  const { json } = await server.call('POST', '/api/keys', { body: { name, ...limits } });
+  return { authorization: `Bearer ${json['key']}` };
+}
+
+/** A call of a tool by hand, in the revision with sessions. */
+export async function callByHand(
+  server: TestServer,
+  name: string,
+  args: unknown = {},
+  headers: Record<string, string> = {},
+): Promise<Answer & { readonly result: ToolResult }> {
+  const answer = await server.call('POST', '/mcp', { headers, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } } });
+  return { ...answer, json: answer.json, result: answer.json['result'] as ToolResult };
 }

@@ -1,12 +1,13 @@
-// The door of other agents: Blockhouse as a server of MCP. What serves it is loaded with the first request.
+// The door of other agents: Blockhouse as a server of MCP.
 //
 // right-first: a key without the right is refused before anything of its request is read.
 import { BlockhouseError, errorBody } from '../../../core/index.ts';
 import type { JsonReply, Reply } from '../wire/reply.ts';
 import type { Route, RouteContext } from '../wire/route.ts';
+import { serve } from './mcp/serve.ts';
 
 /** Answers a message of MCP. Fails with KEY_FORBIDDEN, and with LOOP_DETECTED for a call of this server itself. */
-export async function mcp(context: RouteContext): Promise<Reply<object | undefined>> {
+export function mcp(context: RouteContext): Promise<Reply<object | undefined>> {
   const { key, core, req } = context;
   if (key !== undefined && !key.rights.includes('mcp'))
     throw new BlockhouseError('KEY_FORBIDDEN', `The key ${key.name} has no right to MCP. \`blockhouse key set ${key.name} --right mcp\` gives it.`); // right-first
@@ -15,7 +16,6 @@ export async function mcp(context: RouteContext): Promise<Reply<object | undefin
       'LOOP_DETECTED',
       'A block of this server calls /mcp of the same server, so it might talk to itself. Remove that server of tools.',
     );
-  const { serve } = await import('./mcp/serve.ts');
   return serve(context);
 }
 
