@@ -119,8 +119,14 @@ t.test('the list of a run grows with its journal', async (t) => {
   const catalogue = { tools: GITHUB, settings: { github: TRUSTED }, problems: [] };
   const state = new RunState([{ ...runRecord(), tools: ['github/issues_1#pin-of-issues_1'] } as RunRecord]);
   const list = new RunTools({ catalogue, settings: toolSettings({ tools: FINDING }) as ToolSettings, state, offer: undefined });
-  t.strictSame(list.offered.map(({ id }) => id), ['github/issues_1']);
+  t.strictSame(
+    list.offered.map(({ id }) => id),
+    ['github/issues_1'],
+  );
   state.apply({ t: 'found', call: '1.1', query: 'x', tools: ['github/issues_0#pin-of-issues_0', 'github/issues_1#pin-of-issues_1'] });
-  t.strictSame(list.offered.map(({ id }) => id), ['github/issues_1', 'github/issues_0']);
+  t.strictSame(
+    list.offered.map(({ id }) => id),
+    ['github/issues_1', 'github/issues_0'],
+  );
   t.equal(list.offered, list.offered);
 });
