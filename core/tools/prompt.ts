@@ -11,6 +11,8 @@ import { beginningOf } from './results.ts';
 
 /** Of a result that is far back, when the prompt would be too long. */
 const FAR_CHARACTERS = 200;
+/** Of a result of an earlier exchange. */
+const EARLIER_CHARACTERS = 2000;
 /** What an image costs about. */
 const IMAGE_TOKENS = 1600;
 /** The last steps, whose results stay whole. */
@@ -38,13 +40,23 @@ export interface RunPrompt {
 
 /** The messages after the one to answer. */
 export function runMessages(state: RunState, prompt: RunPrompt): Message[] {
-  const told = state.steps.filter(({ answer, calls }) => answer !== undefined && calls.length > 0 && calls.every(({ outcome }) => outcome !== undefined));
+  const told = state.steps.filter(isTold);
   const far = prompt.isShort === true ? told.length - NEAR_STEPS : 0;
   const messages = told.flatMap((step, index) => pairOf(step, prompt, index < far ? FAR_CHARACTERS : undefined));
   const before = told.filter(({ run }) => run !== state.run?.run).length;
   if (before > 0) messages.splice(before * 2, 0, { role: 'user', content: AGAIN });
   if (prompt.concludes === true) messages.push({ role: 'user', content: CONCLUDE });
   return messages;
+}
+
+/** The calls of an earlier exchange with their results, each shown by its beginning. */
+export function earlierMessages(state: RunState, prompt: Pick<RunPrompt, 'provider' | 'model'>): Message[] {
+  return state.steps.filter(isTold).flatMap((step) => pairOf(step, prompt, EARLIER_CHARACTERS));
+}
+
+/** whole-pairs. */
+function isTold({ answer, calls }: StepState): boolean {
+  return answer !== undefined && calls.length > 0 && calls.every(({ outcome }) => outcome !== undefined);
 }
 
 /** About how many tokens they take. */

@@ -239,7 +239,7 @@ class Reply implements ReplySteps {
     const answer = answerEntry(this.#context, { message, candidate, content: said.content, status: 'done', bill, stopReason, run });
     if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.#messageId, model: candidate.model, characters: answer.content.length });
     await this.#settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at });
-    return { kind: 'answered', compact: await updateWindow(this.#context) } as const;
+    return { kind: 'answered', compact: await updateWindow(this.#context, this.#run?.definitionTokens) } as const;
   }
 
   async #retry({ failure, delayMs, countsAsAttempt }: Ending & { readonly kind: 'retry' }): Promise<ReplyOutcome> {

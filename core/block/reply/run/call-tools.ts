@@ -5,14 +5,15 @@
 //   before it, and a power cut at most some, whose calls are `unknown` then.
 import { type BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { ContentPart, RunRecord } from '../../../types.ts';
-import type { ToolCallRequest, ToolHost, ToolOutcome } from '../../../tools/port.ts';
+import type { JsonRecord, ToolCallRequest, ToolHost, ToolOutcome } from '../../../tools/port.ts';
 import { cutText, noticeOf, resultText, shownImages, wholeParts } from '../../../tools/results.ts';
 import type { BuiltinOutcome } from './builtins.ts';
 import type { ReadyCall } from './check-calls.ts';
 import type { RunJournal } from './run-journal.ts';
 
-const CALL_TIMEOUT_MS = 60_000;
-const MAX_BYTES = 8 * 1024 * 1024;
+/** Where the settings of a server say nothing. */
+export const CALL_TIMEOUT_MS = 60_000;
+export const MAX_BYTES = 8 * 1024 * 1024;
 
 /** What calls are made with. */
 export interface CallOptions {
@@ -78,19 +79,24 @@ function causeOf({ code, message }: BlockhouseError): string {
   return code === 'INTERNAL_ERROR' ? 'the program that makes the calls has failed' : message.replace(/\.$/, '');
 }
 
-function requestOf({ call, tool }: ReadyCall, { block, messageId }: CallOptions): ToolCallRequest {
-  const { definition, settings, key } = tool;
-  const callId = `${block}/${messageId}/${call.place}`;
+/** The arguments as they are sent: with the id of the call, where the tool has an argument for it. */
+export function argumentsOf({ call, tool: { key } }: ReadyCall, { block, messageId }: Pick<CallOptions, 'block' | 'messageId'>): JsonRecord {
   const args = call.asked.arguments;
+  return key === undefined ? args : { ...args, [key.argument]: `${block}/${messageId}/${call.place}` };
+}
+
+function requestOf(one: ReadyCall, options: CallOptions): ToolCallRequest {
+  const { definition, settings } = one.tool;
+  const { block, messageId } = options;
   return {
     block,
     server: definition.server,
     tool: definition.tool,
-    arguments: key === undefined ? args : { ...args, [key.argument]: callId },
+    arguments: argumentsOf(one, options),
     pin: definition.pin,
     timeoutMs: settings.callTimeoutMs ?? CALL_TIMEOUT_MS,
     maxBytes: settings.maxResultBytes ?? MAX_BYTES,
-    callId,
+    callId: `${block}/${messageId}/${one.call.place}`,
   };
 }
 

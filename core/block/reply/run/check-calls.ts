@@ -11,6 +11,7 @@ import type { CallState, RunState } from '../../../tools/journal.ts';
 import { equalBefore, isRepeatOf } from '../../../tools/next.ts';
 import type { OfferedTool } from '../../../tools/offer.ts';
 import { judgeCall } from '../../../tools/policy.ts';
+import type { Probe } from '../../../tools/probe.ts';
 import type { ToolSettings } from '../../../tools/settings.ts';
 import type { Approval } from '../../../types.ts';
 
@@ -29,6 +30,8 @@ export interface CheckOptions {
   readonly tools: ReadonlyMap<string, OfferedTool>;
   /** Why calls broke off that were made in this process, by their place. */
   readonly causes: ReadonlyMap<string, string>;
+  /** The probe of a call whose outcome is not known; undefined where there is none that says it. */
+  probeOf?(call: CallState, tool: OfferedTool): Probe | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
   real(path: string): Promise<string | undefined>;
@@ -44,22 +47,32 @@ export interface ReadyCall {
 export interface Checked {
   readonly records: readonly RunRecord[];
   readonly ready: readonly ReadyCall[];
+  /** To be asked before all else: nothing is recorded or made until they have answered. */
+  readonly probes: readonly ProbeCall[];
 }
 
-type Verdict = RunRecord | { readonly ready: ReadyCall };
+/** A call that a probe is asked about. */
+export interface ProbeCall extends ReadyCall {
+  readonly probe: Probe;
+}
+
+type Verdict = RunRecord | { readonly ready: ReadyCall } | { readonly probe: ProbeCall };
 
 /** Checks the calls of the last answer that have no outcome. */
 export async function checkCalls(options: CheckOptions): Promise<Checked> {
   const records: RunRecord[] = [];
   const ready: ReadyCall[] = [];
+  const probes: ProbeCall[] = [];
   const room = new CallRoom(options.state);
   for (const call of options.state.last?.calls ?? []) {
     if (call.outcome !== undefined) continue;
     const verdict = await new Check(options, call, room).verdict();
     if ('ready' in verdict) ready.push(verdict.ready);
+    else if ('probe' in verdict) probes.push(verdict.probe);
     else records.push(verdict);
   }
-  return { records, ready: records.some(({ t }) => t === 'ask') ? [] : ready };
+  if (probes.length > 0) return { records: [], ready: [], probes };
+  return { records, ready: records.some(({ t }) => t === 'ask') ? [] : ready, probes };
 }
 
 /** How many calls a run may still make. */
@@ -149,6 +162,8 @@ class Check {
         text: `The user says that this call ran.${asked.note === undefined ? '' : ` ${asked.note}`}`,
         by: 'person',
       };
+    const probe = isSame && asked === undefined ? this.#options.probeOf?.(this.#call, tool) : undefined;
+    if (tool !== undefined && probe !== undefined) return { probe: { call: this.#call, tool, probe } };
     if (asked?.decision === 'not-ran' && isSame) return { ready: { call: this.#call, tool } };
     if (settings.onUnknown === 'ask' && asked === undefined && tool !== undefined) return this.#ask(tool, 'unknown', 'unknown');
     return { t: 'unknown', call: place, why };

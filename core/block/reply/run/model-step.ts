@@ -18,7 +18,7 @@ import { recordCall } from '../bookkeeping.ts';
 import { reserveCall } from '../budget-check.ts';
 import { type ModelAnswer, ModelCallFailure } from '../call-model.ts';
 import type { Called } from '../reply-machine.ts';
-import { promptRoom } from '../window.ts';
+import { promptRoom, type Window } from '../window.ts';
 import { ResultImages } from './result-images.ts';
 import type { RunJournal } from './run-journal.ts';
 
@@ -29,6 +29,8 @@ export interface ModelStepOptions {
   readonly journal: RunJournal;
   readonly attempt: Attempt;
   readonly candidate: Candidate;
+  /** What stands before the run. */
+  readonly window: Window;
   /** They may have grown since the last call. */
   tools(): readonly OfferedTool[];
   judge(error: BlockhouseError, attempt: Attempt): Called & { readonly kind: 'failed' };
@@ -124,18 +126,18 @@ export class ModelStep {
   #openStream(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    const { context, messageId, attempt, candidate, openStream } = this.#options;
+    const { context, messageId, attempt, candidate, window, openStream } = this.#options;
     const number = attempt.message.attempts ?? 1;
     const { provider, model } = candidate;
     context.world.bus.emit('message.started', { block: context.name, id: messageId, attempt: number, provider, model });
-    context.log.write('INFO', 'reply.started', { id: messageId, model, attempt: number, entries: attempt.window.entries, tokens: attempt.window.tokens });
+    context.log.write('INFO', 'reply.started', { id: messageId, model, attempt: number, entries: window.entries, tokens: window.tokens });
     openStream(candidate, number, this.#shown);
   }
 
   #prompt(concludes: boolean): Prompt {
-    const { attempt, candidate, tools } = this.#options;
+    const { attempt, candidate, window, tools } = this.#options;
     const { provider, model } = candidate;
-    const { window, config } = attempt;
+    const { config } = attempt;
     const definitions = definitionTokens(tools());
     const promptWith = (isShort: boolean): Prompt => {
       const prompt = { provider, model, isShort, concludes, images: this.#images.shown };

@@ -11,12 +11,14 @@ export interface RunToolsOptions {
   readonly state: RunState;
   /** The run begins now. */
   readonly isNew: boolean;
+  /** Tools whose calls stand in the window. */
+  readonly called: ReadonlySet<string>;
 }
 
 /** Reads the catalogue, which then holds for the attempt. Rejects as `ToolHost.catalogue` does. */
-export async function openTools({ host, settings, state, isNew }: RunToolsOptions): Promise<RunTools> {
+export async function openTools({ host, settings, state, isNew, called: earlier }: RunToolsOptions): Promise<RunTools> {
   const catalogue = await host.catalogue(settings.servers);
-  const called = new Set(state.calls.map(({ asked }) => asked.tool));
+  const called = new Set([...earlier, ...state.calls.map(({ asked }) => asked.tool)]);
   const offer = isNew ? offerFor(catalogue, settings, { called, hasCut: state.hasCut }) : undefined;
   return new RunTools({ catalogue, settings, state, offer });
 }
