@@ -9,6 +9,7 @@ import type { Blocks, Decide } from './api.ts';
 import type { Block } from './block.ts';
 import { isWaiting } from './conversation/chat-file.ts';
 import type { OperationsContext } from './operations.ts';
+import type { Ownership } from './ownership.ts';
 
 /** A note is for the model. */
 const DECIDE = closedObject({ decision: oneOf(['approve', 'deny', 'ran', 'not-ran', 'tell']), digest: string, note: { type: 'string', maxLength: 4096 } }, [
@@ -43,16 +44,26 @@ async function decideOne(block: Block, approval: string, body: unknown, by: Deci
   const message = (await conversation.entries()).find(({ waitingFor }) => waitingFor?.includes(approval));
   if (message === undefined) throw new BlockhouseError('APPROVAL_NOT_FOUND', `No message of ${block.name} waits for ${JSON.stringify(approval.slice(0, 64))}.`);
   const { decide } = await import('./reply/run/parts.ts');
-  const decided = await decide({ conversation, claim: block.tenure.claim, messageId: message.id, approval, body, by, at: block.at() });
+  // Without a claim: it counts from whichever server it comes, and the block is due at once.
+  const decided = await decide({ conversation, claim: undefined, messageId: message.id, approval, body, by, at: block.at() });
   block.send({ type: 'approval.decided' });
   return decided;
 }
 
-/** Cancels a message that waits and has a run. Undefined if it has none, or has its outcome. */
-export async function cancelRun(block: Block, messageId: string): Promise<ChatEntry | undefined> {
+/** Cancels a message that waits and has a run. Undefined if it has none, or has its outcome, or if another server answers it. */
+export async function cancelRun(owners: Pick<Ownership, 'take' | 'tryTake'>, block: Block, messageId: string): Promise<ChatEntry | undefined> {
   const { conversation } = block.files;
   const message = (await conversation.entries()).find(({ id }) => id === messageId);
   if (message === undefined || !isWaiting(message) || (await conversation.steps(messageId)).length === 0) return undefined;
   const { cancelWaiting } = await import('./reply/run/parts.ts');
-  return cancelWaiting(block, message, block.tenure.claim);
+  if (!block.world.member().isShared) return cancelWaiting(block, message, block.tenure.claim);
+  if (message.status === 'processing') return undefined;
+  if (message.status === 'waiting-approval')
+    await owners.take(block); // nothing else is answered meanwhile
+  else if (!(await owners.tryTake(block))) return undefined;
+  try {
+    return await cancelWaiting(block, message, block.claim);
+  } finally {
+    block.tenure.see();
+  }
 }
