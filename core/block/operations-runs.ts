@@ -58,12 +58,10 @@ export async function cancelRun(owners: Pick<Ownership, 'take' | 'tryTake'>, blo
   const { cancelWaiting } = await import('./reply/run/parts.ts');
   if (!block.world.member().isShared) return cancelWaiting(block, message, block.tenure.claim);
   if (message.status === 'processing') return undefined;
-  if (message.status === 'waiting-approval')
-    await owners.take(block); // nothing else is answered meanwhile
-  else if (!(await owners.tryTake(block))) return undefined;
-  try {
-    return await cancelWaiting(block, message, block.claim);
-  } finally {
-    block.tenure.see();
-  }
+  return block.tenure.using(async () => {
+    if (message.status === 'waiting-approval')
+      await owners.take(block); // nothing else is answered meanwhile
+    else if (!(await owners.tryTake(block))) return undefined;
+    return cancelWaiting(block, message, block.claim);
+  });
 }

@@ -31,6 +31,7 @@ export class Tenure {
   #claim: Claim | undefined;
   #unpublish: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #uses = 0;
 
   constructor(options: TenureOptions) {
     this.#options = options;
@@ -70,10 +71,21 @@ export class Tenure {
     return claim;
   }
 
+  /** Work that needs the claim and is none of the monitor: until it is over, the block is not given back. */
+  async using<T>(work: () => Promise<T>): Promise<T> {
+    this.#uses += 1;
+    try {
+      return await work();
+    } finally {
+      this.#uses -= 1;
+      this.see();
+    }
+  }
+
   /** Looks at what the block does now. back-at-rest. */
   see(): void {
     const { world, doing } = this.#options;
-    if (this.#claim === undefined || !world.member().isShared) return;
+    if (this.#claim === undefined || !world.member().isShared || this.#uses > 0) return;
     const now = doing();
     if (now === 'nothing') return void this.#giveBack('nothing');
     if (now === 'idle' && world.member().isDraining) return void this.#giveBack('idle');
@@ -87,7 +99,7 @@ export class Tenure {
   async #giveBack(when: 'nothing' | 'idle'): Promise<void> {
     const { ref, world, written, doing, heldUntil, leave, giveBack } = this.#options;
     await written();
-    if (doing() !== when) return;
+    if (doing() !== when || this.#uses > 0) return;
     const claim = this.end();
     if (claim === undefined) return;
     if (when === 'nothing') return giveBack(claim, { state: 'stopped', dueAt: null });

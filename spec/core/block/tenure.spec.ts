@@ -105,12 +105,12 @@ t.test('a server alone keeps every block', async (t) => {
   t.same([made.claim, done], [CLAIM, []]);
 });
 
-t.test('what waits for a person is given back until the time is over, or until a schedule is due before that', async (t) => {
-  for (const [dueAt, until] of [
-    [null, '1970-01-01T00:00:09.000Z'],
-    ['1970-01-01T00:00:08.000Z', '1970-01-01T00:00:08.000Z'],
-    ['1970-01-01T00:00:10.000Z', '1970-01-01T00:00:09.000Z'],
-  ] as const) {
+for (const [dueAt, until] of [
+  [null, '1970-01-01T00:00:09.000Z'],
+  ['1970-01-01T00:00:08.000Z', '1970-01-01T00:00:08.000Z'],
+  ['1970-01-01T00:00:10.000Z', '1970-01-01T00:00:09.000Z'],
+] as const) {
+  t.test(`what waits for a person is given back until the time is over, or until a schedule is due before that (${dueAt})`, async (t) => {
     const { made, one, done, pass } = tenure(t);
     Object.assign(one, { doing: 'idle', heldUntil: 9000, dueAt });
     await made.take();
@@ -118,5 +118,24 @@ t.test('what waits for a person is given back until the time is over, or until a
     await pass(30_000);
     await turn();
     t.equal(done.at(-1), `given back waiting-approval until ${until}`);
-  }
+  });
+}
+
+t.test('what needs the claim keeps it until it is over', async (t) => {
+  const { made, done } = tenure(t);
+  const result = await made.using(async () => {
+    await made.take();
+    made.see();
+    await turn();
+    t.equal(made.claim, CLAIM);
+    return 5;
+  });
+  t.equal(result, 5);
+  await turn();
+  t.equal(made.claim, undefined);
+  t.equal(done.at(-1), 'given back stopped');
+  await t.rejects(
+    made.using(() => Promise.reject(new Error('x'))),
+    { message: 'x' },
+  );
 });
