@@ -9,6 +9,8 @@ alter table bh.block add column decided boolean not null default false;
 alter table bh.message add column waiting_for json;
 create index message_waits on bh.message (block_id, seq) where status in ('queued', 'processing', 'waiting-approval');
 drop index bh.message_open;
+-- Which call of the model in a run.
+alter table bh.ledger add column step int;
 
 create table bh.run_record (
   block_id bigint not null references bh.block on delete cascade,

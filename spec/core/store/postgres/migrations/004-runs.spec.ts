@@ -4,7 +4,7 @@ import { blockIn, migrated } from '../../../../support/migrated.ts';
 import { noPostgres } from '../../../../support/postgres.ts';
 
 t.test('columns that come have defaults, so servers of the version before go on', async (t) => {
-  for (const [, added] of RUNS.matchAll(/add column (.+);/g)) t.match(added, /^(\w+ \w+ not null default \w+|waiting_for json)$/);
+  for (const [, added] of RUNS.matchAll(/add column (.+);/g)) t.match(added, /^(\w+ \w+ not null default \w+|waiting_for json|step int)$/);
 });
 
 t.test('what belongs to a block goes with it', { skip: noPostgres }, async (t) => {
