@@ -12,7 +12,7 @@ export interface WorkspaceOptions {
   readonly gatewayOnly?: boolean;
   /** The most model calls that monitors make at the same time; the default is 16. */
   readonly monitorCalls?: number;
-  /** What runs the tools of blocks. Without it, no block can have tools; with a database, neither. The core closes it at its end. */
+  /** What runs the tools of blocks. Without it, no block can have tools. The core closes it at its end. */
   readonly tools?: ToolHost;
   /** What sends notifications. Without it, there can be no targets of them. The core closes it at its end. */
   readonly notices?: NoticeSender;

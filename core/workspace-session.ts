@@ -265,7 +265,7 @@ export class WorkspaceSession {
       gateway,
       calls,
       store,
-      tools: options.tools === undefined || this.#options.database !== undefined ? undefined : { host: options.tools, realPath: realPathOf },
+      tools: options.tools === undefined ? undefined : { host: options.tools, realPath: realPathOf },
       member: () => membership,
       rejoin: async () => {
         membership = await store.join();

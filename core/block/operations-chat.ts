@@ -146,7 +146,7 @@ async function history(block: Block, page?: HistoryPage): Promise<Entries> {
 /** Ends a message without an answer, or gives up on one that failed. */
 async function cancel(owners: Ownership, block: Block, id: string): Promise<ChatEntry> {
   if (await block.cancelReply(id)) return entryIn(await block.files.conversation.entries(), id);
-  const ended = await cancelRun(block, id);
+  const ended = await cancelRun(owners, block, id);
   if (ended !== undefined) {
     block.world.bus.emit('message.finished', { block: block.name, id, status: 'cancelled' });
     return ended;

@@ -298,7 +298,8 @@ export interface Conversation {
   retry(id: string, cap: number): Promise<ChatEntry>;
   /**
    * Appends to the journal of a message's run; the first of `records` has the number `from`, counted from 0. Durable when it resolves, unless `quiet`. The same
-   * number again with the same record changes nothing; with another one it rejects with REVISION_MISMATCH. After LEASE_LOST nothing was appended.
+   * number again with the same record changes nothing; with another one it rejects with REVISION_MISMATCH. After LEASE_LOST nothing was appended. Without a claim, as
+   * people decide: WRONG_STATE while another server works on a message of the block.
    */
   appendSteps(claim: Claim | undefined, messageId: string, from: number, records: readonly RunRecord[], options?: AppendOptions): Promise<void>;
   /** The journal of a message's run; empty if it has none. */

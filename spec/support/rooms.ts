@@ -17,7 +17,16 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'bus', holds: ['core/bus.ts', 'core/event-ring.ts'], imports: ['ground'] },
   {
     name: 'store port',
-    holds: ['core/store/claim.ts', 'core/store/client-book.ts', 'core/store/passes.ts', 'core/store/port.ts', 'core/store/setting.ts', 'core/store/store.ts'],
+    holds: [
+      'core/store/approvals.ts',
+      'core/store/claim.ts',
+      'core/store/client-book.ts',
+      'core/store/passes.ts',
+      'core/store/port.ts',
+      'core/store/search.ts',
+      'core/store/setting.ts',
+      'core/store/store.ts',
+    ],
     imports: ['ground', 'schemas', 'bus'],
   },
   { name: 'tools', holds: ['core/tools/'], imports: ['ground', 'base', 'schemas'] },

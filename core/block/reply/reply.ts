@@ -94,7 +94,7 @@ class Reply implements ReplySteps {
   async #prepareRun(config: BlockConfig): Promise<void> {
     if (!hasTools(config)) return;
     const { tools } = this.#context.world;
-    if (tools === undefined) throw noTools(this.#context.world);
+    if (tools === undefined) throw noTools();
     const { runFor } = await import('./run/parts.ts');
     this.#run = runFor({
       context: this.#context,
