@@ -49,7 +49,7 @@ async function commandOf(name: string, path: string): Promise<string | undefined
       await access(file, constants.X_OK);
       return file;
     } catch {
-      continue;
+      // not in this folder
     }
   }
   return undefined;

@@ -7,7 +7,7 @@ import { RunningBook } from './leftovers.ts';
 import { Places } from './places.ts';
 import type { RunningServer } from './running-server.ts';
 import { loadSdk } from './sdk.ts';
-import type { CallableServer, Era, HttpStart, ListedTool, LookedAt, Sessions, StdioStart } from './server.ts';
+import type { CallableServer, Era, ListedTool, LookedAt, Sessions, StdioStart } from './server.ts';
 import { Slot, type SlotParts } from './slot.ts';
 import { startStdio, type Surroundings } from './stdio-server.ts';
 
@@ -24,7 +24,8 @@ export interface SessionsOptions {
   readonly maxProcesses?: number;
   readonly backOffMs?: number;
   readonly deafMs?: number;
-  now?(): number;
+  /** Monotonic milliseconds. */
+  readonly now?: (() => number) | undefined;
 }
 
 type Listener = Parameters<Sessions['onTools']>[0];
@@ -77,6 +78,11 @@ export class ServerSessions implements Sessions {
     } finally {
       this.#looks.delete(own);
     }
+  }
+
+  /** Says what is wrong with a server that runs. */
+  note(server: string, problem: string): void {
+    for (const slot of this.#slotsOf(server)) slot.note(problem);
   }
 
   stateOf(server: string): ReturnType<Sessions['stateOf']> {
@@ -181,5 +187,3 @@ function isNoStart(error: unknown): boolean {
     typeof cause === 'object' && cause !== null && ['ENOENT', 'EACCES', 'ENOSANDBOX', 'ENOTDIR', 'E2BIG'].includes(String((cause as { code?: unknown }).code))
   );
 }
-
-export type { HttpStart };

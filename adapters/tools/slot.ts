@@ -82,6 +82,11 @@ export class Slot implements Holder {
     this.#problem = undefined;
   }
 
+  /** What is wrong without an end of the process. */
+  note(problem: string): void {
+    this.#problem = problem;
+  }
+
   makeRoom(): Promise<void> {
     return this.#stop();
   }
