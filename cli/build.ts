@@ -9,6 +9,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
 import { shortenSchemas } from './shorten-schemas.ts';
+import { fromVendor, writeVendored } from './vendor.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/cli'));
@@ -23,13 +24,17 @@ const SHORTENED: Readonly<Record<string, { readonly module: string; readonly use
   yaml: { module: join(ROOT, 'node_modules/yaml/browser/index.js'), uses: 'isNode, parseDocument, visit' },
 };
 
+function exactly(path: string): RegExp {
+  return new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
+}
+
 /** readable: makes one short module of each of those packages. */
 const shorten: Plugin = {
   name: 'shorten',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: new RegExp(`^(?:${Object.keys(SHORTENED).join('|')})$`) }, ({ path }) => ({ path: SHORTENED[path]?.module ?? path }));
     for (const { module, uses } of Object.values(SHORTENED))
-      onLoad({ filter: new RegExp(`^${module.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) }, async () => {
+      onLoad({ filter: exactly(module) }, async () => {
         const stdin = { contents: `export { ${uses} } from ${JSON.stringify(module)};`, resolveDir: ROOT };
         const { outputFiles } = await build({ stdin, bundle: true, minify: true, write: false, format: 'esm', target: 'node20.19' });
         return { contents: outputFiles[0]?.text ?? '', loader: 'js' };
@@ -37,10 +42,10 @@ const shorten: Plugin = {
   },
 };
 
-/** What is loaded with the first message of a block with tools. */
-const RUNS = join(ROOT, 'core/block/reply/run/parts.ts');
+/** What is loaded with the first message of a block with tools, and with the first use of a server of tools. */
+const LATER = ['core/block/reply/run/parts.ts', 'adapters/tools/index.ts'].map((file) => join(ROOT, file));
 /** What a start loads, by a name of each. */
-const START = { FileStore: 'core/store/files/file-store.ts', createWorkspaceBlocks: 'core/workspace-parts.ts' };
+const START = { FileStore: 'core/store/files/file-store.ts', createWorkspaceBlocks: 'core/workspace-parts.ts', createCore: 'core/index.ts' };
 
 /**
  * The bundler puts what two entries share into a file of its own. An entry that shares all of a start adds no such file, so this one names all of it; by the time that
@@ -49,14 +54,15 @@ const START = { FileStore: 'core/store/files/file-store.ts', createWorkspaceBloc
 const withTheStart: Plugin = {
   name: 'with-the-start',
   setup({ onLoad }) {
-    onLoad({ filter: /core[\\/]block[\\/]reply[\\/]run[\\/]parts\.ts$/ }, () => ({
-      contents: [
-        readFileSync(RUNS, 'utf8'),
-        ...Object.entries(START).map(([name, file]) => `export { ${name} } from ${JSON.stringify(join(ROOT, file))};`),
-      ].join('\n'),
-      loader: 'ts',
-      resolveDir: dirname(RUNS),
-    }));
+    for (const later of LATER)
+      onLoad({ filter: exactly(later) }, () => ({
+        contents: [
+          readFileSync(later, 'utf8'),
+          ...Object.entries(START).map(([name, file]) => `export { ${name} } from ${JSON.stringify(join(ROOT, file))};`),
+        ].join('\n'),
+        loader: 'ts',
+        resolveDir: dirname(later),
+      }));
   },
 };
 
@@ -73,7 +79,7 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node20.19',
   external: KEPT_APART,
-  plugins: [shorten, withTheStart],
+  plugins: [shorten, withTheStart, fromVendor],
   banner: { js: BANNER },
   metafile: true,
   legalComments: 'none',
@@ -91,7 +97,12 @@ await Promise.all(
 writeFileSync(join(OUT, 'licences.txt'), licencesOf(metafile));
 process.stdout.write(`${relative(process.cwd(), OUT)}: ${Object.keys(metafile.outputs).length} files\n`);
 
-await Promise.all(reachedModules().map(withoutComments));
+const modules = reachedModules();
+await Promise.all(modules.map(withoutComments));
+await writeVendored(
+  resolve(OUT, '..'),
+  modules.filter((file) => file.includes('/adapters/tools/')),
+);
 shortenSchemas(resolve(OUT, '../core/schemas'));
 
 /** The modules that programs get. Removes those that no door of the package leads to: the types of what programs can't import, and modules that have types alone. */

@@ -53,7 +53,7 @@ function sourceOf(path: string): Source {
 /** The page runs in a browser: rules of its own hold for it. */
 const PAGE = 'transports/dashboard';
 /** They bundle the program and the page, and are no part of either. */
-const BUILD_SCRIPTS = ['cli/build.ts', 'transports/dashboard/build.ts', 'transports/dashboard/licences.ts'];
+const BUILD_SCRIPTS = ['cli/build.ts', 'cli/vendor.ts', 'transports/dashboard/build.ts', 'transports/dashboard/licences.ts'];
 const PAGE_IN_NODE = [...BUILD_SCRIPTS, 'transports/dashboard/url.ts'];
 const SOURCES: readonly Source[] = FOLDERS.flatMap(sourcesBelow)
   .filter((path) => !path.startsWith(`${PAGE}/`) && !BUILD_SCRIPTS.includes(path))
@@ -114,7 +114,7 @@ const isCoreIndex = (path: string): boolean => path === 'core/index.ts' || inFol
 const DIALECTS = 'transports/http/dialects';
 
 /** The composition root, and what it loads for a server. */
-const COMPOSITION = ['cli/compose.ts', 'cli/copy-parts.ts', 'cli/server-parts.ts'];
+const COMPOSITION = ['cli/compose.ts', 'cli/copy-parts.ts', 'cli/lazy-tools.ts', 'cli/server-parts.ts'];
 const RULES: readonly Rule[] = [
   {
     title: 'the core imports itself and what a product without transports needs',
@@ -188,7 +188,7 @@ const RULES: readonly Rule[] = [
     allows: ({ own, target }, from) =>
       !own ||
       inFolder(target, 'cli') ||
-      /^(core|adapters|transports\/[^/]+)\/index\.ts$/.test(target) ||
+      /^(core|adapters|adapters\/tools|transports\/[^/]+)\/index\.ts$/.test(target) ||
       (from === 'cli/copy-parts.ts' && inFolder(target, 'core/store')),
   },
 ];
@@ -403,6 +403,7 @@ t.test('only their own layer imports these packages', async (t) => {
     [/^@(aws|smithy)/, ['adapters/bedrock']],
     [/^pg$/, ['core/store/postgres']],
     [/^croner$/, ['core/schedule/occurrences.ts']],
+    [/^@modelcontextprotocol/, ['adapters/tools', 'transports/http/mcp.ts']],
     [/^ws$/, ['transports', 'cli/client/socket.ts']],
     [/^(clipanion|typanion)$/, ['cli']],
     [/^node:(http|https|http2|tls)$/, ['transports', 'adapters', 'cli']],
