@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Api } from '../client/api.ts';
+import { CURATED_NAMES } from '../input/curated-servers.ts';
 import { EFFORTS } from '../talk/answer-options.ts';
 import { LEVELS } from '../views/log-tail.ts';
 import { PATH_WANTED, SHELLS } from './completion-scripts.ts';
@@ -58,6 +59,9 @@ const BY_KIND: Readonly<Record<string, Find>> = {
   'provider/model': (names) => asked(names, fullNames),
   schedule: (names) => (names.command === 'schedule add' ? [] : schedules(names)),
   hook: (names) => (names.command === 'hook new' ? [] : hooks(names)),
+  server: (names) => (names.command === 'tools add' ? CURATED_NAMES : servers(names)),
+  secret: (names) => secrets(names),
+  tool: (names) => tools(names),
   'standard|github': () => ['standard', 'github'],
   zone: () => Intl.supportedValuesOf('timeZone'),
   'none|one|all': () => ['none', 'one', 'all'],
@@ -108,6 +112,20 @@ function schedules(names: Names): Promise<readonly string[]> {
 function hooks(names: Names): Promise<readonly string[]> {
   const [block = ''] = names.given;
   return ofServer(names, async (api) => (await api.hooks(block)).hooks.map(({ id }) => id));
+}
+
+function servers(names: Names): Promise<readonly string[]> {
+  return ofServer(names, async (api) => (await api.toolServers()).servers.map(({ name }) => name));
+}
+
+function secrets(names: Names): Promise<readonly string[]> {
+  return ofServer(names, async (api) => (await api.toolServers()).servers.flatMap((server) => (server.secrets ?? []).map(({ name }) => name)));
+}
+
+/** Of the server that the line names. */
+function tools(names: Names): Promise<readonly string[]> {
+  const [server = ''] = names.given;
+  return ofServer(names, async (api) => (await api.toolServer(server)).server.tools.map(({ name }) => name));
 }
 
 function keys(names: Names): Promise<readonly string[]> {

@@ -126,7 +126,7 @@ export const CLI_ROOMS: readonly Room[] = [
   { name: 'serve', holds: ['cli/serve/'], imports: ['terminal', 'views'] },
   { name: 'compose', holds: ['cli/compose.ts', 'cli/copy-parts.ts', 'cli/lazy-tools.ts', 'cli/server-parts.ts'], imports: ['terminal', 'serve'] },
   { name: 'command', holds: ['cli/command/'], imports: ['terminal', 'client', 'compose'] },
-  { name: 'complete', holds: ['cli/complete/'], imports: ['terminal', 'client', 'views', 'talk', 'compose'] },
+  { name: 'complete', holds: ['cli/complete/'], imports: ['terminal', 'client', 'views', 'input', 'talk', 'compose'] },
   { name: 'commands', holds: ['cli/commands/'], imports: ['terminal', 'client', 'views', 'input', 'talk', 'serve', 'compose', 'command', 'complete'] },
   { name: 'main', holds: ['cli/main/'], imports: ['terminal', 'commands', 'complete'] },
   { name: 'start', holds: ['cli/main.ts'], imports: ['terminal', 'main'] },
