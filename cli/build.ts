@@ -28,13 +28,17 @@ const SHORTENED: Readonly<Record<string, { readonly module: string; readonly use
   yaml: { module: join(ROOT, 'node_modules/yaml/browser/index.js'), uses: 'isNode, parseDocument, visit' },
 };
 
+function exactly(path: string): RegExp {
+  return new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
+}
+
 /** readable: makes one short module of each of those packages. */
 const shorten: Plugin = {
   name: 'shorten',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: new RegExp(`^(?:${Object.keys(SHORTENED).join('|')})$`) }, ({ path }) => ({ path: SHORTENED[path]?.module ?? path }));
     for (const { module, uses } of Object.values(SHORTENED))
-      onLoad({ filter: new RegExp(`^${module.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) }, async () => {
+      onLoad({ filter: exactly(module) }, async () => {
         const stdin = { contents: `export { ${uses} } from ${JSON.stringify(module)};`, resolveDir: ROOT };
         const { outputFiles } = await build({ stdin, bundle: true, minify: true, write: false, format: 'esm', target: 'node20.19' });
         return { contents: outputFiles[0]?.text ?? '', loader: 'js' };
@@ -42,10 +46,10 @@ const shorten: Plugin = {
   },
 };
 
-/** What is loaded with the first message of a block with tools. */
-const RUNS = join(ROOT, 'core/block/reply/run/parts.ts');
+/** What is loaded with the first message of a block with tools, and with the first use of a server of tools. */
+const LATER = ['core/block/reply/run/parts.ts', 'adapters/tools/index.ts'].map((file) => join(ROOT, file));
 /** What a start loads, by a name of each. */
-const START = { FileStore: 'core/store/files/file-store.ts', createWorkspaceBlocks: 'core/workspace-parts.ts' };
+const START = { FileStore: 'core/store/files/file-store.ts', createWorkspaceBlocks: 'core/workspace-parts.ts', createCore: 'core/index.ts' };
 
 /**
  * The bundler puts what two entries share into a file of its own. An entry that shares all of a start adds no such file, so this one names all of it; by the time that
@@ -54,14 +58,15 @@ const START = { FileStore: 'core/store/files/file-store.ts', createWorkspaceBloc
 const withTheStart: Plugin = {
   name: 'with-the-start',
   setup({ onLoad }) {
-    onLoad({ filter: /core[\\/]block[\\/]reply[\\/]run[\\/]parts\.ts$/ }, () => ({
-      contents: [
-        readFileSync(RUNS, 'utf8'),
-        ...Object.entries(START).map(([name, file]) => `export { ${name} } from ${JSON.stringify(join(ROOT, file))};`),
-      ].join('\n'),
-      loader: 'ts',
-      resolveDir: dirname(RUNS),
-    }));
+    for (const later of LATER)
+      onLoad({ filter: exactly(later) }, () => ({
+        contents: [
+          readFileSync(later, 'utf8'),
+          ...Object.entries(START).map(([name, file]) => `export { ${name} } from ${JSON.stringify(join(ROOT, file))};`),
+        ].join('\n'),
+        loader: 'ts',
+        resolveDir: dirname(later),
+      }));
   },
 };
 

@@ -22,6 +22,7 @@ import {
   type StoreConnection,
 } from '../core/index.ts';
 import type { Contents, Telemetry } from '../transports/telemetry/index.ts';
+import { lazyTools } from './lazy-tools.ts';
 import { type Listen, listenAsWorker, listenOn, openDoors } from './serve/listen.ts';
 import { nodeNotice } from './serve/node-notice.ts';
 import type { OwnWorker } from './serve/own-worker.ts';
@@ -287,13 +288,17 @@ async function storeOf({ store }: ProcessConfig, isTrial = false): Promise<Store
 
 async function coreOptions(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection, contentTap?: ContentTap): Promise<CoreOptions> {
   const { createAdapters, createNoticeSender, createStandIn } = await import('../adapters/index.ts');
+  const adapters = createAdapters();
+  // A copy, because each read of `process.env` is a system call.
+  const own = { ...withSecretFiles(env) };
+  const providerVariables = new Set(adapters.flatMap(({ settings }) => Object.values(settings).flatMap((setting) => setting.env ?? [])));
   return {
     workspace: config.workspace,
     ...(store !== undefined && { store }),
-    adapters: [...createAdapters(), createStandIn()],
+    adapters: [...adapters, createStandIn()],
     notices: createNoticeSender(),
-    // A copy, because each read of `process.env` is a system call.
-    env: { ...withSecretFiles(env) },
+    env: own,
+    ...(config.gatewayOnly !== true && { tools: lazyTools({ config, env: own, providerVariables }) }),
     allowedOrigins: config.allowedOrigins,
     connections: config.connections,
     queue: config.queue,

@@ -248,6 +248,7 @@ export class WorkspaceSession {
     const monotonic = options.now ?? (() => performance.now());
     const { createWorkspaceBlocks, HaltSwitch, HeartbeatWheel, ModelCalls, Notify, Schedules, StepCounter } = parts;
     const halt = new HaltSwitch(settings, bus, now);
+    options.tools?.tidy?.();
     const calls = new ModelCalls({
       gateway,
       ledger: store.ledger,

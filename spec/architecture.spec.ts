@@ -114,7 +114,7 @@ const isCoreIndex = (path: string): boolean => path === 'core/index.ts' || inFol
 const DIALECTS = 'transports/http/dialects';
 
 /** The composition root, and what it loads for a server. */
-const COMPOSITION = ['cli/compose.ts', 'cli/copy-parts.ts', 'cli/server-parts.ts'];
+const COMPOSITION = ['cli/compose.ts', 'cli/copy-parts.ts', 'cli/lazy-tools.ts', 'cli/server-parts.ts'];
 const RULES: readonly Rule[] = [
   {
     title: 'the core imports itself and what a product without transports needs',
@@ -193,7 +193,7 @@ const RULES: readonly Rule[] = [
     allows: ({ own, target }, from) =>
       !own ||
       inFolder(target, 'cli') ||
-      /^(core|adapters|transports\/[^/]+)\/index\.ts$/.test(target) ||
+      /^(core|adapters|adapters\/tools|transports\/[^/]+)\/index\.ts$/.test(target) ||
       (from === 'cli/copy-parts.ts' && inFolder(target, 'core/store')),
   },
 ];

@@ -7,6 +7,7 @@ import {
   CredentialStore,
   createBus,
   type Environment,
+  marksOf,
   resolved,
   type ServerSettings,
   type Sources,
@@ -95,7 +96,8 @@ export class Book implements ServerBook {
       throw notBegun(`${server}/${tool} is not the tool that was approved. Look at it: \`blockhouse tools diff ${server}\`.`);
     const one = await this.resolve(entry);
     if (one.fault !== undefined) throw notBegun(`${server} can't be called: ${one.fault}.`);
-    return this.callableOf(entry, one);
+    const { readOnly } = marksOf(definitionOf(server, tool, pin, known.pin.definition), settingsOf(entry));
+    return { ...this.callableOf(entry, one), isReadOnly: readOnly };
   }
 
   /** A server that may be started, with what it gets. */

@@ -37,7 +37,10 @@ export class RunningBook {
 
   /** Ends what is left, once, and resolves to the mark of the workspace (before-first). */
   open(): Promise<string> {
-    this.#opening ??= this.#open();
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = undefined; // the next call tries again
+      throw error;
+    });
     return this.#opening;
   }
 

@@ -82,6 +82,11 @@ export class Slot implements Holder {
     this.#problem = undefined;
   }
 
+  /** What is wrong without an end of the process. */
+  note(problem: string): void {
+    this.#problem = problem;
+  }
+
   makeRoom(): Promise<void> {
     return this.#stop();
   }
@@ -116,7 +121,7 @@ export class Slot implements Holder {
     if (this.#hasFailed)
       throw new BlockhouseError('TOOL_SERVER_FAILED', `${this.#server.name} has ended ${MAX_EXITS} times within ten minutes. ${this.#problem ?? ''}`.trim());
     await this.#waitAfterExit(signal);
-    await places.take(this, signal);
+    if (this.#isProcess) await places.take(this, signal);
     try {
       const running = await this.#parts.start(this.#server, signal);
       this.#running = running;
@@ -128,6 +133,11 @@ export class Slot implements Holder {
       if (!signal.aborted) this.#noteExit(toBlockhouseError(error).message);
       throw error;
     }
+  }
+
+  /** A server at an address takes no place. */
+  get #isProcess(): boolean {
+    return this.#server.start.kind === 'stdio';
   }
 
   /** back-off. */

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Api } from '../client/api.ts';
+import { CURATED_NAMES } from '../input/curated-servers.ts';
 import { EFFORTS } from '../talk/answer-options.ts';
 import { LEVELS } from '../views/log-tail.ts';
 import { PATH_WANTED, SHELLS } from './completion-scripts.ts';
@@ -60,6 +61,9 @@ const BY_KIND: Readonly<Record<string, Find>> = {
   hook: (names) => (names.command === 'hook new' ? [] : hooks(names)),
   approval: (names) => ofServer(names, async (api) => (await api.approvals()).map(({ id }) => id)),
   message: (names) => (names.command === 'run' ? runs(names) : []),
+  server: (names) => (names.command === 'tools add' ? CURATED_NAMES : servers(names)),
+  secret: (names) => secrets(names),
+  tool: (names) => tools(names),
   'standard|github': () => ['standard', 'github'],
   zone: () => Intl.supportedValuesOf('timeZone'),
   'none|one|all': () => ['none', 'one', 'all'],
@@ -118,6 +122,20 @@ function runs(names: Names): Promise<readonly string[]> {
   return ofServer(names, async (api) =>
     (await api.history(block, { limit: '100' })).flatMap(({ id, role, run }) => (role === 'user' && run !== undefined ? [id] : [])),
   );
+}
+
+function servers(names: Names): Promise<readonly string[]> {
+  return ofServer(names, async (api) => (await api.toolServers()).servers.map(({ name }) => name));
+}
+
+function secrets(names: Names): Promise<readonly string[]> {
+  return ofServer(names, async (api) => (await api.toolServers()).servers.flatMap((server) => (server.secrets ?? []).map(({ name }) => name)));
+}
+
+/** Of the server that the line names. */
+function tools(names: Names): Promise<readonly string[]> {
+  const [server = ''] = names.given;
+  return ofServer(names, async (api) => (await api.toolServer(server)).server.tools.map(({ name }) => name));
 }
 
 function keys(names: Names): Promise<readonly string[]> {

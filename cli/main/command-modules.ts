@@ -28,6 +28,17 @@ export const COMMAND_MODULES = {
       m.ScheduleRunCommand,
     ]),
   hook: () => import('../commands/hook.ts').then((m) => [m.HookListCommand, m.HookNewCommand, m.HookRemoveCommand]),
+  tools: () =>
+    import('../commands/tools.ts').then((m) => [
+      m.ToolsListCommand,
+      m.ToolsAddCommand,
+      m.ToolsTestCommand,
+      m.ToolsDiffCommand,
+      m.ToolsApproveCommand,
+      m.ToolsRemoveCommand,
+    ]),
+  'tools-secret': () => import('../commands/tools-secret.ts').then((m) => [m.ToolsSecretCommand]),
+  'tools-import': () => import('../commands/tools-import.ts').then((m) => [m.ToolsImportCommand]),
   costs: () => import('../commands/costs.ts').then((m) => [m.CostsCommand]),
   logs: () => import('../commands/logs.ts').then((m) => [m.LogsCommand]),
   send: () => import('../commands/send.ts').then((m) => [m.SendCommand, m.QueueCommand]),

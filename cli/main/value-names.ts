@@ -20,6 +20,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--description': 'text',
   '--drain': 'node',
   '--effort': 'effort',
+  '--env': 'name=value',
   '--every': 'span',
   '--expires': 'time',
   '--fact': 'text',
@@ -30,6 +31,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--goal': 'text',
   '--grace': 'minutes',
   '--group': 'group',
+  '--header': 'header',
   '--host': 'address',
   '--id': 'message-id',
   '--image': 'file',
@@ -83,6 +85,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--window': 'count|all',
   '--workers': 'count',
   '--workspace': 'folder',
+  '--url': 'url',
 };
 
 /** Where it means something else: the words of a command, and its own. */

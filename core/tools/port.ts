@@ -77,6 +77,8 @@ export interface ToolOutcome {
 export interface ToolHost {
   /** Manages the servers, where they can be managed. */
   readonly servers?: ToolServers | undefined;
+  /** Begins to end what an earlier process of the workspace has left. Called once, when the workspace is held and before any block starts; a call waits for it. */
+  tidy?(): void;
   /** The tools of these servers as they were approved. Starts nothing. What can't be used is in `problems`. */
   catalogue(servers: readonly string[]): Promise<Catalogue>;
   /**

@@ -1,0 +1,58 @@
+// `blockhouse tools secret`: secrets of servers of tools, which are written and never read.
+import { Command, Option } from 'clipanion';
+import { ServerCommand } from '../command/server-command.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { isTerminal, oneLine } from '../terminal/output.ts';
+
+const category = 'Tools';
+
+/** Prints nothing, or `{success, message}`. */
+export class ToolsSecretCommand extends ServerCommand {
+  static override readonly paths = [
+    ['tools', 'secret', 'set'],
+    ['tools', 'secret', 'rm'],
+  ];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Store or remove a secret of a server of tools',
+    details:
+      'An entry of mcp.json refers to it as `${auth:<server>.<field>}`. The value is read from standard input, or asked for at a terminal, and is never shown again.',
+    examples: [
+      ['Asked for', '$0 tools secret set github.token'],
+      ['From a program', 'pass github | $0 tools secret set github.token'],
+      ['Remove it', '$0 tools secret rm github.token'],
+    ],
+  });
+
+  secret = Option.String({ name: 'secret' });
+
+  protected override async run(): Promise<ExitKind> {
+    const at = this.secret.indexOf('.');
+    const [server, field] = [this.secret.slice(0, Math.max(0, at)), this.secret.slice(at + 1)];
+    if (server === '' || field === '') throw new CliError('usage', `A secret is named <server>.<field>, such as github.token, not ${oneLine(this.secret)}.`);
+    return this.withServer(async (api, signal) => {
+      const done = this.path.includes('rm') ? await api.removeToolSecret(server, field) : await api.setToolSecret(server, field, await this.#value(signal));
+      await this.print(done, []);
+      await this.say(oneLine(done.message));
+      return 'ok';
+    });
+  }
+
+  async #value(signal: AbortSignal): Promise<string> {
+    const { stdin } = this.context;
+    const value = isTerminal(stdin) ? await this.#ask() : await (await import('../input/input.ts')).readAll(stdin, signal);
+    const plain = value.replace(/\r?\n$/, '');
+    if (plain === '') throw new CliError('usage', 'The secret is empty. Give it on standard input.');
+    return plain;
+  }
+
+  async #ask(): Promise<string> {
+    const { createPrompter } = await import('../terminal/prompt.ts');
+    const prompter = createPrompter({ input: this.context.stdin, output: this.stderr });
+    try {
+      return await prompter.ask(`${oneLine(this.secret)} (hidden): `, { hidden: true });
+    } finally {
+      prompter.close();
+    }
+  }
+}

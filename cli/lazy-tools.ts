@@ -1,0 +1,57 @@
+// Runs tools for a server, and loads what does so with the first use: without a server of tools nothing is loaded.
+//
+// nothing-configured: without mcp.json there is nothing to find fault with, and without `.servers.json` nothing that an earlier process has left.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Environment, isLoopbackHost, type ProcessConfig, type ToolHost, type ToolServers } from '../core/index.ts';
+
+/** What is known of the server. */
+export interface LazyToolsOptions {
+  readonly config: Pick<ProcessConfig, 'workspace' | 'host' | 'port' | 'ollamaPort'>;
+  readonly env: Environment;
+  /** Variables with keys of providers. */
+  readonly providerVariables: ReadonlySet<string>;
+}
+
+/** A host that loads itself. */
+export function lazyTools(options: LazyToolsOptions): ToolHost {
+  const { workspace } = options.config;
+  let loading: Promise<ToolHost> | undefined;
+  const load = (): Promise<ToolHost> => {
+    loading ??= import('../adapters/tools/index.ts').then(({ createToolHost }) =>
+      createToolHost({ workspace, env: options.env, providerVariables: options.providerVariables, isOwn: (url) => leadsTo(url, options.config) }),
+    );
+    return loading;
+  };
+  const has = (file: string): boolean => existsSync(join(workspace, file));
+  return {
+    servers: lazyServers(load, () => has('mcp.json') || has('mcp-pins.json')),
+    tidy() {
+      if (has('.servers.json')) void load().then((host) => host.tidy?.());
+    },
+    catalogue: async (servers) => (await load()).catalogue(servers),
+    call: async (call, signal) => (await load()).call(call, signal),
+    halt: async () => (await loading)?.halt(),
+    close: async () => (await loading)?.close(),
+  };
+}
+
+function lazyServers(load: () => Promise<ToolHost>, isConfigured: () => boolean): ToolServers {
+  const servers = async (): Promise<ToolServers> => (await load()).servers as ToolServers;
+  return {
+    findings: async () => (isConfigured() ? (await servers()).findings() : []),
+    list: async () => (isConfigured() ? (await servers()).list() : []),
+    get: async (name) => (await servers()).get(name),
+    put: async (name, body) => (await servers()).put(name, body),
+    remove: async (name) => (await servers()).remove(name),
+    test: async (name, body, signal) => (await servers()).test(name, body, signal),
+    approve: async (name, body, by) => (await servers()).approve(name, body, by),
+    setSecret: async (server, field, body) => (await servers()).setSecret(server, field, body),
+  };
+}
+
+/** True for an address of this server. */
+function leadsTo(url: URL, { host, port, ollamaPort }: LazyToolsOptions['config']): boolean {
+  const own = [port, ollamaPort].flatMap((each) => (each === undefined ? [] : [String(each)]));
+  return own.includes(url.port) && (url.hostname === host || isLoopbackHost(url.hostname));
+}

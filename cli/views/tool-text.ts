@@ -1,0 +1,136 @@
+// How servers of tools are shown: a table of servers, the tools of one, and what has changed. Pure: no I/O.
+//
+// seen-whole: what a model would read and a person would not see, such as characters without a width, is shown as an escape.
+import { escapeInvisible } from '../../core/base/invisible.ts';
+import { isObject } from '../../core/base/json.ts';
+import type { ToolServerView, ToolView } from '../../core/index.ts';
+import { plural } from '../terminal/format.ts';
+import { type Column, table } from '../terminal/layout.ts';
+import { oneLine, type Style } from '../terminal/output.ts';
+
+const SELECTORS = /\p{Variation_Selector}/gu;
+
+/** A text with everything that is not seen as an escape (seen-whole). */
+export function visible(text: string): string {
+  return escapeInvisible(text).replaceAll(SELECTORS, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
+}
+
+const SERVERS: readonly Column[] = [
+  { title: 'SERVER' },
+  { title: 'STATE' },
+  { title: 'TOOLS', align: 'right' },
+  { title: 'NOT OFFERED', align: 'right', drop: 1 },
+  { title: 'TOKENS', align: 'right', drop: 2 },
+  { title: 'STARTS', min: 12, drop: 3 },
+];
+
+/** The table of `tools ls`. */
+export function serverTable(servers: readonly ToolServerView[], view: { readonly width: number; readonly style: Style }): string[] {
+  const rows = servers.map(({ name, state, tools, server }) => {
+    const offered = tools.filter((tool) => tool.state === 'approved');
+    const tokens = offered.reduce((sum, tool) => sum + tool.tokens, 0);
+    return [name, state, String(offered.length), String(tools.length - offered.length), String(tokens), startText(server)].map(visible).map(oneLine);
+  });
+  return table(SERVERS, rows, view);
+}
+
+/** What is started, as a person would type it. */
+export function startText(server: Readonly<Record<string, unknown>>): string {
+  const { command, args, url } = server;
+  if (typeof url === 'string') return url;
+  return [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === 'string').join(' ');
+}
+
+const TOOLS: readonly Column[] = [
+  { title: 'TOOL' },
+  { title: 'STATE' },
+  { title: 'MARKS', drop: 1 },
+  { title: 'TOKENS', align: 'right', drop: 2 },
+  { title: 'DESCRIPTION', min: 20, drop: 3 },
+];
+
+/** The table of the tools of a server. */
+export function toolTable(tools: readonly ToolView[], view: { readonly width: number; readonly style: Style }): string[] {
+  const rows = tools.map(({ name, state, marks, tokens, description, problem }) => {
+    const held = Object.entries(marks).flatMap(([mark, holds]) => (holds ? [mark] : []));
+    return [name, state, held.join(' ') || '-', String(tokens), problem ?? description].map(visible).map(oneLine);
+  });
+  return table(TOOLS, rows, view);
+}
+
+/** All that a person should read before an approval: what is started, what it gets, and every tool with its whole description. */
+export function approvalLines({ name, server, settings, secrets = [], tools }: ToolServerView): string[] {
+  const { env, headers } = server;
+  const given = [...fieldsOf('env', env), ...fieldsOf('header', headers)];
+  const { sandbox, newTools } = settings as { readonly sandbox?: unknown; readonly newTools?: unknown };
+  return [
+    `${name} ${typeof server['url'] === 'string' ? 'calls' : 'starts, with your rights'}: ${startText(server)}`,
+    ...given,
+    ...secrets.map((secret) => `  gets the secret ${secret.name}${secret.isStored ? '' : ' (not stored yet)'}`),
+    ...(sandbox === undefined ? [] : [`  in the sandbox ${String(sandbox)}`]),
+    ...(newTools === 'offer' ? ['  tools that appear later are offered at first sight'] : []),
+    ...tools.flatMap(toolLines),
+  ].map((line) => oneVisible(line));
+}
+
+function fieldsOf(what: string, fields: unknown): string[] {
+  return isObject(fields) ? Object.entries(fields).map(([name, value]) => `  ${what} ${name}: ${String(value)}`) : [];
+}
+
+function toolLines({ name, state, description, annotations, problem }: ToolView): string[] {
+  const says = Object.entries(annotations).map(([hint, value]) => `${hint}: ${JSON.stringify(value)}`);
+  const lines = description.split('\n').map((line) => `    ${line}`);
+  return [
+    '',
+    `  ${name} (${state})${problem === undefined ? '' : `: ${problem}`}`,
+    ...lines,
+    ...(says.length === 0 ? [] : [`    says of itself ${says.join(', ')}`]),
+  ];
+}
+
+/** What is new or has changed, the old above the new. Empty if nothing has. */
+export function diffLines(tools: readonly ToolView[]): string[] {
+  return tools
+    .flatMap((tool) => {
+      if (tool.state === 'new') return [`${tool.name} is new:`, ...jsonLines(tool.now, '+ '), ''];
+      if (tool.state === 'gone') return [`${tool.name} is not listed any more.`, ''];
+      if (tool.state === 'unusable') return [`${tool.name} can't be used: ${tool.problem ?? ''}`, ''];
+      if (tool.state !== 'changed') return [];
+      const [was, now] = [jsonLines(tool.was, ''), jsonLines(tool.now, '')];
+      return [
+        `${tool.name} changed:`,
+        ...was.filter((line) => !now.includes(line)).map((line) => `- ${line}`),
+        ...now.filter((line) => !was.includes(line)).map((line) => `+ ${line}`),
+        '',
+      ];
+    })
+    .map((line) => oneVisible(line));
+}
+
+/** Members in the order of their names, because another order is no change. */
+function jsonLines(value: unknown, before: string): string[] {
+  return (JSON.stringify(sorted(value), null, 2) ?? '').split('\n').map((line) => before + line);
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, inner]) => [name, sorted(inner)]),
+  );
+}
+
+/** Indented as it is, and one line. */
+function oneVisible(line: string): string {
+  const [indent = ''] = /^ */.exec(line) ?? [];
+  return indent + oneLine(visible(line));
+}
+
+/** `2 tools are approved, 1 is new`. */
+export function toolCounts(tools: readonly ToolView[]): string {
+  const count = (state: ToolView['state']): number => tools.filter((tool) => tool.state === state).length;
+  const parts = (['approved', 'changed', 'new', 'unusable', 'gone'] as const).filter((state) => count(state) > 0).map((state) => `${count(state)} ${state}`);
+  return tools.length === 0 ? 'It has listed no tools.' : `${plural(tools.length, 'tool')}: ${parts.join(', ')}.`;
+}

@@ -1,0 +1,67 @@
+import t from 'tap';
+import { toolDesk as desk } from '../../support/tools/tool-desk.ts';
+import { readFileTool } from '../../support/tools/fake-sessions.ts';
+
+t.test('without a terminal: a server is added and held, looked at, approved and removed, and nothing is started unasked', async (t) => {
+  const { on, rig } = await desk(t);
+  t.match(await on(['tools', 'ls']), { code: 0, stdout: '', stderr: /^There are no servers of tools\. For example: `.* tools add files / });
+  const added = await on(['tools', 'add', 'notes', '--env', 'NOTES=/srv/notes', '--', 'notes-server', '--stdio']);
+  t.match(added, { code: 0, stdout: '', stderr: /^notes: It is not approved; look at it with `blockhouse tools test notes --workspace / });
+  t.match(rig.read('mcp.json'), { mcpServers: { notes: { command: 'notes-server', args: ['--stdio'], env: { NOTES: '/srv/notes' } } } });
+  t.match(await on(['tools', 'approve', 'notes']), { code: 2, stderr: /has shown no tools yet/ });
+  t.strictSame(rig.sessions.started, []);
+  t.match(await on(['tools', 'test', 'notes']), { code: 1, stderr: /did not start/ });
+  rig.sessions.lists.set('notes', [readFileTool(), readFileTool({ name: 'write_note', description: 'Writes.', annotations: undefined })]);
+  t.match(await on(['tools', 'test', 'notes']), {
+    code: 0,
+    stdout: /^TOOL +STATE .*\nread_file +new .*\nwrite_note +new /,
+    stderr: /2 tools: 2 new\.\nTo offer them: `.* tools approve notes/,
+  });
+  t.match(await on(['tools', 'approve', 'notes', 'other']), { code: 2, stderr: /no tool other/ });
+  t.match(await on(['tools', 'approve', 'notes', 'read_file']), { code: 0, stderr: /notes is approved\. 2 tools: 1 approved, 1 new\./ });
+  t.match(await on(['tools', 'approve', 'notes']), { code: 0, stderr: /2 tools: 2 approved\./ });
+  t.match(await on(['tools', 'ls']), { code: 0, stdout: /^SERVER +STATE +TOOLS +NOT OFFERED .*\nnotes +idle +2 +0 +\d+ +notes-server --stdio\n$/ });
+  t.match(JSON.parse((await on(['tools', 'ls', 'notes', '--json'])).stdout), { server: { tools: [{ name: 'read_file', state: 'approved' }, {}] } });
+  t.match(await on(['tools', 'add', 'notes', '--', 'evil']), { code: 2, stderr: /already\. Add --replace/ });
+  t.match(await on(['tools', 'add', 'notes', '--replace', '--', 'evil']), { code: 0, stderr: /not the approved one any more/ });
+  t.match(await on(['tools', 'rm', 'notes']), { code: 2, stderr: /Add --yes/ });
+  t.match(await on(['tools', 'rm', 'notes', '--yes']), { code: 0, stderr: /^The server is removed/ });
+  t.match(await on(['tools', 'ls', 'notes']), { code: 2, stderr: /no server of tools named "notes"/ });
+});
+
+t.test('what has changed is shown line by line, and what is not seen as an escape', async (t) => {
+  const { on, rig } = await desk(t);
+  rig.write({ mcpServers: { files: { command: 'a' } } });
+  await rig.approve('files');
+  t.match(await on(['tools', 'diff', 'files']), { code: 0, stdout: '', stderr: /Nothing has changed/ });
+  await rig.servers.noteListed('files', [readFileTool({ description: 'Reads a file.\u200b\u{e0041}\ufe0f\u001b[2J' }), readFileTool({ name: 'more' })]);
+  const { stdout, stderr } = await on(['tools', 'diff', 'files']);
+  t.match(stdout, /^more is new:\n\+ \{/);
+  t.match(
+    stdout,
+    /\nread_file changed:\n- +"description": "Reads a file\.",\n\+ +"description": "Reads a file\.\\u200b\\udb40\\udc41\\u\{fe0f\}\\u001b\[2J",\n/,
+  );
+  t.match(stderr, /tools approve files/);
+  for (const hidden of ['\u200b', '\u001b', '\ufe0f']) t.notOk(stdout.includes(hidden));
+  t.match((await on(['tools', 'diff', 'files', 'more'])).stdout, /^more is new:/);
+});
+
+t.test('short names stand for exact versions, and their arguments are checked', async (t) => {
+  const { on, rig } = await desk(t);
+  t.match(await on(['tools', 'add', 'files', '/srv/shared']), { code: 0, stderr: /not approved/ });
+  t.match(await on(['tools', 'add', 'web']), { code: 0, stderr: /uvx/ });
+  t.match(await on(['tools', 'add', 'github']), { code: 0, stderr: /was not tried.*tools secret set github\.token/s });
+  t.match(await on(['tools', 'add', 'git']), { code: 2, stderr: /takes the folder of a repository/ });
+  t.match(await on(['tools', 'add', 'time', 'now']), { code: 2, stderr: /takes no argument/ });
+  t.match(await on(['tools', 'add', 'time', '--custom', '--', 'my-clock']), { code: 0 });
+  t.match(rig.read('mcp.json'), {
+    mcpServers: { files: { command: 'npx', args: ['-y', /@\d{4}\.\d+\.\d+$/, '/srv/shared'] }, github: { url: /^https:/ }, time: { command: 'my-clock' } },
+    blockhouse: { files: { marks: { readOnly: ['read_*', 'list_*', 'directory_tree', 'search_files', 'get_file_info'] } } },
+  });
+  t.match(await on(['tools', 'add', 'x']), { code: 2, stderr: /either a command after --, or --url/ });
+  t.match(await on(['tools', 'add', 'x', '--url', 'https://a.example/mcp', '--header', 'X-A: b']), { code: 0 });
+  t.match(await on(['tools', 'add', 'y', '--url', 'https://a.example/mcp', '--env', 'A=b']), { code: 2, stderr: /--env is for a command/ });
+  t.match(await on(['tools', 'add', 'y', '--header', 'A: b', '--', 'c']), { code: 2, stderr: /--header is for --url/ });
+  t.match(await on(['tools', 'add', 'y', '--env', 'hunter2', '--', 'c']), { code: 2, stderr: /--env must be NAME=value/ });
+  t.match(await on(['tools', 'add', 'y', '--env', 'A_TOKEN=hunter2', '--', 'c']), { code: 2, stderr: /tools secret set y\.A_TOKEN/ });
+});

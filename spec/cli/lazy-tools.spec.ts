@@ -1,0 +1,72 @@
+// The host of a server, which loads itself.
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { lazyTools } from '../../cli/lazy-tools.ts';
+import { testFolder } from '../support/test-folder.ts';
+import { HOSTILE } from '../support/tools/sessions-rig.ts';
+import { until } from '../support/until.ts';
+
+function lazy(workspace: string) {
+  return lazyTools({
+    config: { workspace, host: '127.0.0.1', port: 8420, ollamaPort: 11_434 },
+    env: process.env,
+    providerVariables: new Set(['SOME_API_KEY']),
+  });
+}
+
+t.test('without a server of tools there is nothing to list, to find fault with, or to end', async (t) => {
+  const workspace = testFolder(t);
+  const host = lazy(workspace);
+  t.strictSame(await host.servers?.list(), []);
+  t.strictSame(await host.servers?.findings(), []);
+  host.tidy?.();
+  await host.halt();
+  await host.close();
+  t.notOk(existsSync(join(workspace, '.servers.json')));
+});
+
+t.test('servers are managed and called as by the host itself, and an address of this server is refused', async (t) => {
+  const workspace = realpathSync(testFolder(t));
+  const host = lazy(workspace);
+  t.teardown(() => host.close());
+  const { servers } = host;
+  await servers?.put('hostile', { server: { command: process.execPath, args: [HOSTILE, '{}'] } });
+  const definition = (await servers?.get('hostile'))?.definition ?? '';
+  const seen = await servers?.test('hostile', { definition }, new AbortController().signal);
+  const hashes = Object.fromEntries((seen?.tools ?? []).map(({ name, hash }) => [name, hash]));
+  await servers?.approve('hostile', { definition, tools: hashes }, 'cli');
+  const { tools } = await host.catalogue(['hostile']);
+  const { pin = '' } = tools.find(({ tool }) => tool === 'echo') ?? {};
+  const call = {
+    block: 'ada',
+    server: 'hostile',
+    tool: 'echo',
+    arguments: { text: 'hello' },
+    pin,
+    timeoutMs: 60_000,
+    maxBytes: 1_000_000,
+    callId: 'ada/m/1.1',
+  };
+  t.match(await host.call(call, new AbortController().signal), { parts: [{ text: 'hello' }] });
+  t.match(await servers?.list(), [{ name: 'hostile', state: 'ready' }]);
+  await servers?.setSecret('hostile', 'token', { value: 'a-long-secret' });
+  await servers?.remove('hostile');
+  for (const port of [8420, 11_434])
+    await t.rejects(async () => servers?.put('loop', { server: { type: 'http', url: `http://127.0.0.1:${port}/mcp` } }), {
+      code: 'TOOL_SERVER_REFUSED',
+    });
+});
+
+t.test('what an earlier process has left is looked for at the start, where something was written down', async (t) => {
+  const workspace = testFolder(t);
+  writeFileSync(join(workspace, '.servers.json'), '{}');
+  const host = lazy(workspace);
+  t.teardown(() => host.close());
+  host.tidy?.();
+  await until('the file has a mark', () => /"mark":"[0-9a-f]{32}"/.test(readText(workspace)));
+});
+
+function readText(workspace: string): string {
+  return existsSync(join(workspace, '.servers.json')) ? readFileSync(join(workspace, '.servers.json'), 'utf8') : '';
+}
