@@ -52,6 +52,8 @@ export class AttachCommand extends TalkCommand {
       Ctrl-D leave. \`/help\` lists the commands. The up arrow brings back what you sent before, also in earlier conversations: the last
       500 messages are in \`.cli-history\` in the workspace, which only you can read.
 
+      A call of a tool that waits for you is shown: \`/yes\` approves it once, \`/always\` also later calls of the tool, \`/no\` denies it.
+
       With piped input, each line is a message, sent after the reply to the line before it.
     `,
     examples: [['Talk', '$0 attach my-block']],

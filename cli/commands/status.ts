@@ -9,7 +9,7 @@ import type { ExitKind } from '../terminal/exit-codes.ts';
 import { plural, relative } from '../terminal/format.ts';
 import { columns, oneLine } from '../terminal/output.ts';
 
-/** Prints `{running, workspace, url, pid, startedAt, version, blocks, monitorsRunning, halted}`, or a text. */
+/** Prints `{running, workspace, url, pid, startedAt, version, blocks, monitorsRunning, halted, approvals}`, or a text. */
 export class StatusCommand extends ServerCommand {
   static override readonly paths = [['status']];
   static override readonly usage = Command.Usage({
@@ -36,9 +36,13 @@ export class StatusCommand extends ServerCommand {
       const api = new Api(new Client(place, signal));
       const { blocks, monitorsRunning, version, gatewayOnly } = await api.health();
       const { halted } = gatewayOnly === true ? { halted: false } : await api.halted();
+      const approvals = gatewayOnly === true ? 0 : (await api.approvals()).length;
       const { url, pid, startedAt } = holder;
-      const shown = { running: true, workspace, url, pid, startedAt, version, blocks, monitorsRunning, halted };
-      await this.print(shown, this.json ? [] : this.#lines(workspace, holder, gatewayOnly === true ? undefined : { blocks, monitorsRunning, halted }));
+      const shown = { running: true, workspace, url, pid, startedAt, version, blocks, monitorsRunning, halted, approvals };
+      await this.print(
+        shown,
+        this.json ? [] : this.#lines(workspace, holder, gatewayOnly === true ? undefined : { blocks, monitorsRunning, halted, approvals }),
+      );
       return 'ok';
     });
   }
@@ -46,7 +50,7 @@ export class StatusCommand extends ServerCommand {
   #lines(
     workspace: string,
     { url, pid, startedAt, version }: LockHolder,
-    blocks?: { readonly blocks: number; readonly monitorsRunning: number; readonly halted: boolean },
+    blocks?: { readonly blocks: number; readonly monitorsRunning: number; readonly halted: boolean; readonly approvals: number },
   ): string[] {
     const rows = [
       ['server', `${url}, version ${version}`],
@@ -54,6 +58,14 @@ export class StatusCommand extends ServerCommand {
       ['workspace', workspace],
       ['blocks', blocks === undefined ? 'none: it serves the gateway alone' : `${blocks.blocks}, ${plural(blocks.monitorsRunning, 'monitor')} running`],
       ...(blocks?.halted === true ? [['halted', `no monitor calls a model; \`${this.hint('unhalt')}\` lets them continue`]] : []),
+      ...(blocks === undefined || blocks.approvals === 0
+        ? []
+        : [
+            [
+              'approvals',
+              `${plural(blocks.approvals, 'call waits', 'calls wait')} for you; \`${this.hint('approvals')}\` lists ${blocks.approvals === 1 ? 'it' : 'them'}`,
+            ],
+          ]),
       ['page', this.hint('open')],
     ];
     return columns(rows.map(([name = '', text = '']) => [name, oneLine(text)]));

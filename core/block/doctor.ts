@@ -55,7 +55,7 @@ export async function examine({ workspace, ledger, adapters, isPriceKnown, read,
       findings.push(...(await uncountedCalls(config, isPriceKnown)), ...(await scheduleFindings(config, () => schedules(item.name), now())));
       checked.messages += chat.length;
       const { ids, findings: unread } = await archivedIds(folder, `blocks/${item.name}/chat-archive`);
-      findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`), ...failed(chat, item.name));
+      findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`), ...failed(chat, item.name), ...undecided(chat, item.name));
     } catch (error) {
       findings.push(unreadable(item.name, error));
     }
@@ -76,7 +76,12 @@ export async function examineStored(
     try {
       const { chat, config } = await read(name);
       checked.messages += chat.length;
-      findings.push(...(await uncountedCalls(config, isPriceKnown)), ...outcomes(chat, undefined, `blocks/${name}/chat.json`), ...failed(chat, name));
+      findings.push(
+        ...(await uncountedCalls(config, isPriceKnown)),
+        ...outcomes(chat, undefined, `blocks/${name}/chat.json`),
+        ...failed(chat, name),
+        ...undecided(chat, name),
+      );
       findings.push(...(await scheduleFindings(config, () => schedules(name), now())));
     } catch (error) {
       findings.push(unreadable(name, error));
@@ -152,6 +157,15 @@ function failed(chat: Entries, name: string): Finding[] {
   const id = /^[\w-]+$/.test(last.id) ? last.id : '<id>'; // a file that was changed by hand may have anything here
   const fix = `Retry it with \`blockhouse queue ${name} --retry ${id}\`, or cancel it with \`blockhouse queue ${name} --cancel ${id}\`.`;
   return [warning(`blocks/${name}/chat.json`, `${many} (${last.code}: ${last.message})`, fix)];
+}
+
+/** Reports messages that wait for a person: they do so also while nobody looks. */
+function undecided(chat: Entries, name: string): Finding[] {
+  const waiting = chat.filter(({ status, waitingFor = [] }) => status === 'waiting-approval' && waitingFor.length > 0);
+  if (waiting.length === 0) return [];
+  const calls = waiting.flatMap(({ waitingFor = [] }) => waitingFor).length;
+  const fix = 'Start the server, and decide: `blockhouse approvals` lists them.';
+  return [warning(`blocks/${name}/chat.json`, `${calls === 1 ? 'a call of a tool waits' : `${calls} calls of tools wait`} for your decision`, fix)];
 }
 
 /** `archived` contains the ids of messages with an archived answer; undefined where they are not known. */

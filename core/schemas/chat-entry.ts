@@ -137,7 +137,7 @@ export type ShownApproval = types.ShownApproval;
 export const RunCall = object({ n: count, id: string, tool: string, name: string, arguments: anyObject, providerMetadata: anyObject }, ['providerMetadata']);
 export type RunCall = types.RunCall;
 
-const run = object({ t: name('run'), run: count, at: time, cause: string, tools: listOf(string), limits: anyObject });
+const run = object({ t: name('run'), run: count, at: time, cause: string, tools: listOf(string), limits: anyObject, taint: listOf(Taint) }, ['taint']);
 const resume = object({ t: name('resume'), at: time, attempt: count });
 const model = object({ t: name('model'), step, at: time, provider: string, model: string, tokens: count });
 const answer = object(
@@ -176,8 +176,9 @@ const result = object(
     chars: count,
     images: { ...count, description: 'How many images of the whole result a model may see' },
     by: { type: 'string', description: 'Who says so, where it was not the tool: person or probe' },
+    open: { type: 'boolean', description: 'Whether the tool reads what anybody may have written' },
   },
-  ['notice', 'ref', 'chars', 'images', 'by'],
+  ['notice', 'ref', 'chars', 'images', 'by', 'open'],
 );
 const found = object({ t: name('found'), call, query: string, tools: { ...listOf(string), description: 'They are in the list of tools from here on' } });
 const refused = object({ t: name('refused'), call, code: oneOf(REFUSALS), note: string });
@@ -235,6 +236,7 @@ export const ChatEntry = {
     ttftMs: orNull(number),
     stopReason: oneOf(STOP_REASONS),
     steps: { ...listOf(EntryStep), description: 'On an answer: the calls of tools that it took' },
+    taint: { ...listOf(Taint), description: 'On an answer: what of somebody outside was read for it, or for what the model saw with it; the first ten' },
     run: { ...count, description: 'How many times the message was begun with tools' },
     waitingFor: { ...listOf(string), description: 'On a message that waits for a person: ids of what is to be decided' },
     startedAt: orNull(time),

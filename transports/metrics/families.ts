@@ -186,6 +186,20 @@ export const FAMILIES = {
     labels: ['outcome', 'trigger'],
   },
 
+  toolCalls: {
+    name: 'blockhouse_tool_calls_total',
+    kind: 'counter',
+    help: 'Calls of tools by outcome: done, error (the tool said so), unknown, or why they were not made.',
+    labels: ['outcome'],
+  },
+  approvalsRequested: { name: 'blockhouse_approvals_requested_total', kind: 'counter', help: 'Calls of tools that have waited for people.', labels: [] },
+  approvals: {
+    name: 'blockhouse_approvals_total',
+    kind: 'counter',
+    help: 'Calls that do not wait any more, by outcome: approved, denied, expired or cancelled.',
+    labels: ['outcome'],
+  },
+
   schedulesFired: { name: 'blockhouse_schedule_runs_total', kind: 'counter', help: 'Messages that schedules of blocks have sent.', labels: [] },
   schedulesSkipped: {
     name: 'blockhouse_schedule_runs_skipped_total',

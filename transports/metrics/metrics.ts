@@ -37,6 +37,8 @@ export class Metrics {
   readonly #messages = new Counts();
   readonly #compactions = new Counts();
   readonly #skippedRuns = new Counts();
+  readonly #toolCalls = new Counts();
+  readonly #approvals = new Counts();
   readonly #droppedSpans = new Counts();
   /** By part of the store. */
   readonly #store = new Shelves(() => new Histogram(FAMILIES.storeAnswerSeconds));
@@ -45,6 +47,7 @@ export class Metrics {
   readonly #waiting = new Map<string, { readonly block: string; readonly at: number }>();
   #queued = 0;
   #firedRuns = 0;
+  #approvalsRequested = 0;
   #deliveries = 0;
   #sockets = 0;
   #socketsOpened = 0;
@@ -89,6 +92,7 @@ export class Metrics {
     });
     events.on('block.archived', ({ block }) => this.#forget(block));
     events.on('memory.compacted', ({ outcome, trigger }) => this.#compactions.add(`${outcome}\n${trigger}`));
+    this.#hearRuns(events);
     events.on('schedule.fired', () => {
       this.#firedRuns += 1;
     });
@@ -100,6 +104,15 @@ export class Metrics {
     events.on('workspace.fault', () => {
       this.#faults += 1;
     });
+  }
+
+  /** What runs do with tools. Their names are no labels: servers choose them. */
+  #hearRuns(events: Core['events']): void {
+    events.on('tool.finished', ({ outcome, isError }) => this.#toolCalls.add(isError ? 'error' : outcome));
+    events.on('approval.requested', () => {
+      this.#approvalsRequested += 1;
+    });
+    events.on('approval.decided', ({ state }) => this.#approvals.add(state));
   }
 
   /** The text of one scrape. */
@@ -193,6 +206,9 @@ export class Metrics {
     yield ['queued', one(this.#queued)];
     yield ['compactions', pairsOf(this.#compactions)];
     yield ['oldestWait', one(this.#oldestWait())];
+    yield ['toolCalls', pairsOf(this.#toolCalls)];
+    yield ['approvalsRequested', one(this.#approvalsRequested)];
+    yield ['approvals', pairsOf(this.#approvals)];
     yield ['schedulesFired', one(this.#firedRuns)];
     yield ['schedulesSkipped', pairsOf(this.#skippedRuns)];
     yield ['hooksTaken', one(this.#deliveries)];

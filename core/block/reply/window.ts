@@ -10,6 +10,8 @@ import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockMemory } from '../../schemas/block-memory.ts';
 import { DEFAULT_MAX_TOKENS, type Message } from '../../schemas/chat.ts';
 import type { ChatEntry, EntryStep } from '../../schemas/chat-entry.ts';
+import { taintOfSeen } from '../../tools/taint.ts';
+import type { Taint } from '../../types.ts';
 import { type Exchange, entriesOf, exchangesFrom } from './exchanges.ts';
 
 /** What providers count for the role and the delimiters of a message. */
@@ -25,6 +27,8 @@ export interface Window {
   readonly tokens: number;
   /** How many entries it has, including the message to answer. */
   readonly entries: number;
+  /** What of somebody outside it shows. */
+  readonly taint: readonly Taint[];
 }
 
 /** The calls of an earlier exchange with their results, as they stand between its question and its answers. */
@@ -65,6 +69,7 @@ export function buildWindow(input: Remembered & { readonly messageId: string; re
     messages: [...(system === '' ? [] : [{ role: 'system', content: textParts(system) } as const]), ...said, toMessage(message)],
     tokens: fixed + tokens + [...calls.values()].reduce((sum, { tokens: more }) => sum + more, 0),
     entries: entries.length,
+    taint: taintOfSeen({ entries, remembered: taintOfMemory(memory) }),
   };
 }
 
@@ -80,6 +85,11 @@ function callsWithin(room: number, shown: readonly Exchange[], all: WithTools['c
     fitting.set(question.id, calls);
   }
   return fitting;
+}
+
+/** Of what the prompt has of it. */
+function taintOfMemory({ summary, taint = [], facts }: BlockMemory): readonly Taint[] {
+  return [...(summary.trim() === '' ? [] : taint), ...facts.flatMap((fact) => (fact.pinned ? (fact.taint ?? []) : []))];
 }
 
 /** The figures of memory.json. They count the whole window, including what no longer fits into one prompt, and `definitionTokens` of tools. */

@@ -20,6 +20,8 @@ t.test('what waits is listed, shown, approved by the beginning of its id, and it
   const id = waiting?.id.slice(0, 8) ?? '';
   t.match(await on('approvals'), { code: 0, stdout: new RegExp(`${id} +ada +bank/pay`), stderr: new RegExp(`approve ${id}.*deny ${id}`) });
   t.match(await on('approvals', 'bob'), { code: 0, stdout: '' });
+  t.match(await on('status'), { code: 0, stdout: /approvals +1 call waits for you; `.*approvals.*` lists it/ });
+  t.match(await on('doctor'), { stdout: /a call of a tool waits for your decision/ });
   t.match(await on('approvals', '--id', id), { code: 0, stdout: /to: "bob"/ });
   t.match(JSON.parse((await on('approvals', '--json')).stdout), { approvals: [{ id: waiting?.id, digest: /./ }] });
   t.match(await on('approve', 'a', '--always', '--ran'), { code: 2, stderr: /Give one of/ });

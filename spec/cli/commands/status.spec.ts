@@ -13,6 +13,7 @@ t.test('status shows the server, and stop ends it; without one both end with 6',
     blocks: 1,
     monitorsRunning: 1,
     halted: false,
+    approvals: 0,
   });
   await on(['halt']);
   t.match(

@@ -115,6 +115,13 @@ export const ROWS: readonly Row[] = [
         [increase('schedulesSkipped', 'reason'), 'runs left out: {{reason}}'],
         [`sum (increase(${of('hooksTaken')}[$__range]))`, 'deliveries of hooks'],
       ),
+      plot(
+        'Calls of tools and decisions, in the time shown',
+        'short',
+        [increase('toolCalls', 'outcome'), 'calls: {{outcome}}'],
+        [`sum (increase(${of('approvalsRequested')}[$__range]))`, 'have waited for people'],
+        [increase('approvals', 'outcome'), 'decisions: {{outcome}}'],
+      ),
       plot('Compactions', 'short', [rate('compactions', 'outcome, trigger'), '{{outcome}} {{trigger}}']),
     ],
   },

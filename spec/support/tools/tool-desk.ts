@@ -1,10 +1,10 @@
 // Commands on a server whose servers of tools are lists that a test writes.
 import type { Test } from 'tap';
 import { type Outcome, runHere } from '../../cli/run.ts';
-import { startToolServer } from './tool-server.ts';
+import { startManagedServer } from './managed-server.ts';
 
 export async function toolDesk(t: Test) {
-  const { core, url, rig, workspace } = await startToolServer(t);
+  const { core, url, rig, workspace } = await startManagedServer(t);
   await core.announce(url);
   const on = (args: readonly string[], input = ''): Promise<Outcome> => {
     const at = args.indexOf('--');

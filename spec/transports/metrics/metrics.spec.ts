@@ -93,7 +93,7 @@ t.test('all who ask at once get the same bytes, in a turn that has room for them
   Metrics.prototype.text = text;
 });
 
-t.test('runs of schedules, those left out and deliveries of hooks are counted, whatever their names', async (t) => {
+t.test('runs of schedules, those left out, deliveries of hooks, calls of tools and decisions are counted, whatever their names', async (t) => {
   const server = await startServer(t);
   const { events } = server.core;
   const emit = (events as unknown as { emit(type: string, fact: object): void }).emit.bind(events);
@@ -103,11 +103,21 @@ t.test('runs of schedules, those left out and deliveries of hooks are counted, w
   }
   emit('schedule.skipped', { block: 'ada', schedule: 'brief', reason: 'cap', runs: 1 });
   emit('hook.taken', { block: 'ada', hook: 'issues', id: 'm3' });
+  const call = { block: 'ada', id: 'm1', call: '1.1', tool: 'bank/pay' };
+  emit('tool.finished', { ...call, outcome: 'done', isError: false, ms: 3 });
+  emit('tool.finished', { ...call, outcome: 'done', isError: true, ms: 3 });
+  emit('tool.finished', { ...call, outcome: 'unknown', isError: false, ms: null });
+  emit('approval.requested', { block: 'ada', id: 'm1', approval: 'a1', tool: 'bank/pay', because: 'rule', expiresAt: '' });
+  emit('approval.decided', { block: 'ada', id: 'm1', approval: 'a1', tool: 'bank/pay', state: 'denied' });
   const figures = await scrape(server);
   t.equal(oneOf(figures, 'blockhouse_schedule_runs_total'), 2);
   t.equal(oneOf(figures, 'blockhouse_schedule_runs_skipped_total', { reason: 'missed' }), 4);
   t.equal(oneOf(figures, 'blockhouse_schedule_runs_skipped_total', { reason: 'cap' }), 1);
   t.equal(oneOf(figures, 'blockhouse_hook_deliveries_total'), 1);
+  for (const [outcome, count] of Object.entries({ done: 1, error: 1, unknown: 1 }))
+    t.equal(oneOf(figures, 'blockhouse_tool_calls_total', { outcome }), count, outcome);
+  t.equal(oneOf(figures, 'blockhouse_approvals_requested_total'), 1);
+  t.equal(oneOf(figures, 'blockhouse_approvals_total', { outcome: 'denied' }), 1);
 });
 
 t.test('both formats say the same and can be read by a strict reader', async (t) => {

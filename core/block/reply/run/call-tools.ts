@@ -65,7 +65,8 @@ async function callOne(one: ReadyCall, options: CallOptions): Promise<readonly R
   options.onCall(tool.id);
   try {
     const outcome: BuiltinOutcome = await host.call(requestOf(one, options), signal);
-    return [...(outcome.records ?? []), await resultOf(call.place, outcome, options)];
+    const result = await resultOf(call.place, outcome, options);
+    return [...(outcome.records ?? []), { ...result, open: !tool.marks.closedWorld }];
   } catch (error) {
     const fault = toBlockhouseError(error);
     if (fault.code === 'TOOL_NOT_BEGUN') return [{ t: 'refused', call: call.place, code: 'server-failed', note: `The call was not made: ${fault.message}` }];

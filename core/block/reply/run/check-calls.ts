@@ -13,7 +13,8 @@ import type { OfferedTool } from '../../../tools/offer.ts';
 import { judgeCall } from '../../../tools/policy.ts';
 import type { Probe } from '../../../tools/probe.ts';
 import type { ToolSettings } from '../../../tools/settings.ts';
-import type { Approval } from '../../../types.ts';
+import { taintOfRun, unitedTaint } from '../../../tools/taint.ts';
+import type { Approval, Taint } from '../../../types.ts';
 
 /** The first one, and two more. */
 export const MAX_TRIES = 3;
@@ -32,6 +33,8 @@ export interface CheckOptions {
   readonly causes: ReadonlyMap<string, string>;
   /** The probe of a call whose outcome is not known; undefined where there is none that says it. */
   probeOf?(call: CallState, tool: OfferedTool): Probe | undefined;
+  /** What the prompt shows of somebody outside. */
+  readonly taint: readonly Taint[];
   /** Epoch milliseconds. */
   readonly now: number;
   real(path: string): Promise<string | undefined>;
@@ -122,7 +125,7 @@ class Check {
     const { settings, state, real } = this.#options;
     const { asked, approval } = this.#call;
     const isRepeat = isRepeatOf(state, this.#call, tool.marks.readOnly);
-    const call = { tool: tool.id, arguments: asked.arguments, pin: tool.definition.pin, marks: tool.marks, isRepeat, isTainted: this.#isTainted() };
+    const call = { tool: tool.id, arguments: asked.arguments, pin: tool.definition.pin, marks: tool.marks, isRepeat, isTainted: this.#taint().length > 0 };
     if (tool.isFree) return undefined;
     const verdict = await judgeCall(settings, call, { home: homedir(), real });
     if (verdict.kind === 'deny') return this.#refuse('denied', 'The rules of this block do not allow this call.');
@@ -205,6 +208,7 @@ class Check {
       because,
       marks,
       readBefore: this.#readBefore(),
+      ...(this.#taint().length > 0 && { taint: this.#taint() }),
       pin: definition.pin,
       createdAt: new Date(now).toISOString(),
       expiresAt: new Date(now + settings.approvals.timeoutMs).toISOString(),
@@ -216,8 +220,11 @@ class Check {
     return [...new Set(this.#options.state.calls.flatMap(({ asked, outcome }) => (outcome?.t === 'result' ? [asked.tool] : [])))];
   }
 
-  #isTainted(): boolean {
-    const { tools } = this.#options;
-    return this.#readBefore().some((id) => tools.get(id)?.marks.closedWorld !== true);
+  #taint(): readonly Taint[] {
+    const { tools, state, messageId, taint } = this.#options;
+    return unitedTaint(
+      taintOfRun(state, messageId, (id) => tools.get(id)?.marks.closedWorld === true),
+      taint,
+    );
   }
 }

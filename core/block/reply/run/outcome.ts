@@ -3,6 +3,7 @@ import { textParts } from '../../../gateway/parts.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
 import { entrySteps } from '../../../tools/entry-steps.ts';
 import { type RunState, totalOf } from '../../../tools/journal.ts';
+import { taintOfRun } from '../../../tools/taint.ts';
 import type { Bill } from '../billing.ts';
 import type { ModelAnswer } from '../call-model.ts';
 
@@ -13,7 +14,7 @@ export function isNewRun({ run, end }: RunState, message: ChatEntry): boolean {
 }
 
 /** The answer as the records have it, so that one is saved after a crash without another call. */
-export function answerOf(state: RunState): ModelAnswer {
+export function answerOf(state: RunState, messageId: string): ModelAnswer {
   const last = state.steps.at(-1);
   const { usage, costUsd, latencyMs, ttftMs } = totalOf(state);
   const bill: Bill = {
@@ -32,6 +33,6 @@ export function answerOf(state: RunState): ModelAnswer {
     stopReason,
     bill,
     isCut: false,
-    run: { run: state.run?.run ?? 1, steps: entrySteps(state) },
+    run: { run: state.run?.run ?? 1, steps: entrySteps(state), taint: taintOfRun(state, messageId) },
   };
 }

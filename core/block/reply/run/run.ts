@@ -125,7 +125,7 @@ export class Run implements RunSteps {
 
   /** Ends the run without an answer. Undefined if there was none. */
   async close(ended: Ended): Promise<Closed | undefined> {
-    return closeRun(await this.#opened(), ended);
+    return closeRun(await this.#opened(), this.#options.messageId, ended);
   }
 
   async open(signal: AbortSignal): Promise<After> {
@@ -163,8 +163,18 @@ export class Run implements RunSteps {
     const at = context.at();
     const run = (state.run?.run ?? 0) + 1;
     const limits = { ...settings.limits };
+    const { taint } = this.#now().attempt.window;
+    const tainted = taint.length === 0 ? {} : { taint };
     const record: RunRecord = isNew
-      ? { t: 'run', run, at, cause: run === 1 ? 'message' : 'retry', tools: this.#offered.map(({ definition }) => recordOf(definition)), limits }
+      ? {
+          t: 'run',
+          run,
+          at,
+          cause: run === 1 ? 'message' : 'retry',
+          tools: this.#offered.map(({ definition }) => recordOf(definition)),
+          limits,
+          ...tainted,
+        }
       : { t: 'resume', at, attempt: message.attempts ?? 1 };
     if (state.end === undefined || isNew) await journal.append([record], { quiet: true });
   }
@@ -200,6 +210,7 @@ export class Run implements RunSteps {
       settings,
       tools: byId(this.#offered),
       causes: this.#causes,
+      taint: this.#now().attempt.window.taint,
       probeOf: (call, tool) => this.#probeOf(call, tool),
       now: context.world.now(),
       real: (path) => tools.realPath(path),
@@ -299,7 +310,7 @@ export class Run implements RunSteps {
       case 'model':
         return { kind: next.concludes ? 'conclude' : 'model', step: state.lastStep + 1 };
       case 'wait':
-        return { kind: 'over', called: waitOf(this.#options.context.name, state.pending) };
+        return { kind: 'over', called: waitOf(state.pending) };
       case 'ended':
         return { kind: 'over', called: this.#ended(state) };
       default:
@@ -313,7 +324,7 @@ export class Run implements RunSteps {
       const message = end.status === 'cancelled' ? 'The message was cancelled.' : 'The run has reached a limit, and there is no answer.';
       return this.#failed(end.code === 'TOOL_LIMIT' ? 'TOOL_LIMIT' : 'CANCELLED', message);
     }
-    return { kind: 'answered', answer: answerOf(state) };
+    return { kind: 'answered', answer: answerOf(state, this.#options.messageId) };
   }
 
   /** The message has failed, whatever else is tried. */
