@@ -150,7 +150,12 @@ const RULES: readonly Rule[] = [
   {
     title: 'the list of adapters imports their indexes, the echo provider, and what sends notices',
     from: (path) => path === 'adapters/index.ts',
-    allows: ({ own, target }) => own && (target === 'core/index.ts' || target === 'adapters/stand-in.ts' || target === 'adapters/outbound/notice-sender.ts' || /^adapters\/[^/]+\/index\.ts$/.test(target)),
+    allows: ({ own, target }) =>
+      own &&
+      (target === 'core/index.ts' ||
+        target === 'adapters/stand-in.ts' ||
+        target === 'adapters/outbound/notice-sender.ts' ||
+        /^adapters\/[^/]+\/index\.ts$/.test(target)),
   },
   {
     title: 'a dialect imports its own folder, the helpers beside it, and the core by its index, and is pure',

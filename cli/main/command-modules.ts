@@ -28,6 +28,7 @@ export const COMMAND_MODULES = {
       m.ScheduleRunCommand,
     ]),
   hook: () => import('../commands/hook.ts').then((m) => [m.HookListCommand, m.HookNewCommand, m.HookRemoveCommand]),
+  notify: () => import('../commands/notify.ts').then((m) => [m.NotifyListCommand, m.NotifySetCommand, m.NotifyTestCommand, m.NotifyRemoveCommand]),
   costs: () => import('../commands/costs.ts').then((m) => [m.CostsCommand]),
   logs: () => import('../commands/logs.ts').then((m) => [m.LogsCommand]),
   send: () => import('../commands/send.ts').then((m) => [m.SendCommand, m.QueueCommand]),

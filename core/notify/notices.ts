@@ -1,4 +1,4 @@
-// What people are told: which facts become notices, for whom, and in which words. Pure: no I/O.
+// What people hear of: which facts become notices, for whom, and in which words. Pure: no I/O.
 //
 // names-only: a notice has names, ids, times and codes. Arguments, results, texts of messages, notes, a provider's words and keys are never in it: it goes through
 //   programs of others.
@@ -27,7 +27,7 @@ export interface Notice {
   readonly code?: string;
 }
 
-/** What a notice is told with. */
+/** What a notice is made with besides. */
 export interface Telling {
   /** ISO 8601. */
   readonly at: string;

@@ -1,4 +1,4 @@
-// The targets of a workspace, what they are told, and what their links open. Loaded with the first target.
+// The targets of a workspace, what they hear of, and what their links open. Loaded with the first target.
 //
 // signed-out: each try has a signature of Standard Webhooks, of its own time, and the id of its notice.
 // own-facts: the bus of a server tells what happens to the blocks that it has, so of several servers exactly one makes a notice.

@@ -71,7 +71,7 @@ export class Notify {
     this.#work = work;
   }
 
-  /** From now on the targets of auth.json are told. */
+  /** From now on the targets of auth.json get notices. */
   async open(): Promise<void> {
     this.#options.bus.on('credentials.changed', this.#onChanged);
     await this.#look();

@@ -29,7 +29,12 @@ const MODEL_QUESTION = '/api/show';
 const unknownModel = (res: ServerResponse): void => sendJson(res, { error: 'model not found' }, 404);
 
 /** Listens on a free loopback port until the test ends. Questions about a model are no requests: `look` answers them. */
-export async function startUpstream(t: Test, answer: Answerer, look: (res: ServerResponse, body: string) => void = unknownModel, port = 0): Promise<FakeUpstream> {
+export async function startUpstream(
+  t: Test,
+  answer: Answerer,
+  look: (res: ServerResponse, body: string) => void = unknownModel,
+  port = 0,
+): Promise<FakeUpstream> {
   const requests: RecordedRequest[] = [];
   const server = createServer((req, res) => void take(req, res));
   async function take(req: IncomingMessage, res: ServerResponse): Promise<void> {

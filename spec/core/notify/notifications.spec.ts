@@ -13,7 +13,7 @@ import { MemoryFiles } from '../../support/notify/memory-files.ts';
 import { until } from '../../support/until.ts';
 import { notifyingCore, startReceiver } from '../../support/notify/receiver.ts';
 
-t.test('an answered message is told to a target that wants to hear of it, signed', async (t) => {
+t.test('a target hears of an answered message, signed', async (t) => {
   const receiver = await startReceiver(t);
   const one = await notifyingCore(t);
   await one.create('ada');

@@ -10,7 +10,7 @@ const TAGS = {
   Schedules: 'Messages that a block gets at certain times.',
   Hooks: 'Doors of a block for other programs, whose signed deliveries become messages.',
   Approvals: 'Calls of tools that wait for people.',
-  Notifications: 'What people are told of, where, and the links that decide about a call.',
+  Notifications: 'Notices of what needs people, where they go, and links that decide about a call.',
   Archive: 'Archived blocks, until they are restored or deleted for good.',
   Workspace: 'Costs, checks and the kill switch of the whole workspace.',
   Server: 'Health, token and settings of the server, and the published contracts.',
