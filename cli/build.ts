@@ -37,8 +37,6 @@ const shorten: Plugin = {
   },
 };
 
-/** What is loaded with the first message of a block with tools. */
-const RUNS = join(ROOT, 'core/block/reply/run/parts.ts');
 /** What a start loads, by a name of each. */
 const START = { FileStore: 'core/store/files/file-store.ts', createWorkspaceBlocks: 'core/workspace-parts.ts' };
 
@@ -49,13 +47,14 @@ const START = { FileStore: 'core/store/files/file-store.ts', createWorkspaceBloc
 const withTheStart: Plugin = {
   name: 'with-the-start',
   setup({ onLoad }) {
-    onLoad({ filter: /core[\\/]block[\\/]reply[\\/]run[\\/]parts\.ts$/ }, () => ({
+    // What is loaded with the first message of a block with tools, and with the first target of notifications.
+    onLoad({ filter: /core[\\/](?:block[\\/]reply[\\/]run|notify)[\\/]parts\.ts$/ }, ({ path }) => ({
       contents: [
-        readFileSync(RUNS, 'utf8'),
+        readFileSync(path, 'utf8'),
         ...Object.entries(START).map(([name, file]) => `export { ${name} } from ${JSON.stringify(join(ROOT, file))};`),
       ].join('\n'),
       loader: 'ts',
-      resolveDir: dirname(RUNS),
+      resolveDir: dirname(path),
     }));
   },
 };

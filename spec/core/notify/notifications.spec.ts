@@ -76,6 +76,7 @@ async function direct(t: Test, target: Partial<Target> = {}): Promise<Direct> {
     },
     now: Date.now,
     monotonic: () => performance.now(),
+    linkPath: '/api/decide/',
     address: () => 'http://127.0.0.1:8420',
     waiting: async () => one.waiting,
   });
