@@ -949,6 +949,7 @@ export interface Compaction {
   readonly costUsd?: number | null;
   /** The summary that this compaction replaced; undo restores it */
   readonly previousSummary?: string;
+  readonly previousTaint?: readonly Taint[];
   readonly previousFirstKeptId?: string | null;
   readonly undone?: boolean;
 }
@@ -960,12 +961,15 @@ export interface Fact {
   readonly pinned: boolean;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt?: string;
+  readonly taint?: readonly Taint[];
 }
 
 /** memory.json: facts, summary and window. Tokens are estimates. */
 export interface MemoryFile {
   readonly summary: string;
   readonly summaryUpdatedAt?: string | null;
+  /** What of somebody outside was read for what the summary sums up; the first ten */
+  readonly taint?: readonly Taint[];
   readonly facts: readonly Fact[];
   readonly window: {
     /** Id of the first entry that the model sees; null if it sees all */
@@ -1270,6 +1274,8 @@ export interface ChatEntry {
   readonly stopReason?: StopReason;
   /** On an answer: the calls of tools that it took */
   readonly steps?: readonly EntryStep[];
+  /** On an answer: what of somebody outside was read for it, or for what the model saw with it; the first ten */
+  readonly taint?: readonly Taint[];
   /** How many times the message was begun with tools */
   readonly run?: number;
   /** On a message that waits for a person: ids of what is to be decided */
@@ -1332,6 +1338,7 @@ export type RunRecord = {
   readonly cause: string;
   readonly tools: readonly string[];
   readonly limits: Readonly<Record<string, unknown>>;
+  readonly taint?: readonly Taint[];
 } | {
   readonly t: 'resume';
   /** ISO 8601, UTC, with milliseconds */
@@ -1402,6 +1409,8 @@ export type RunRecord = {
   readonly ref?: string;
   readonly chars?: number;
   readonly by?: string;
+  /** Whether the tool reads what anybody may have written */
+  readonly open?: boolean;
 } | {
   readonly t: 'refused';
   /** The step, and the number of the call in it: 3.1 */
@@ -2938,6 +2947,16 @@ export interface SetNotifyTarget {
   readonly newSecret?: boolean;
 }
 
+/** From the server: a call waits for a person, or does not wait any more. */
+export interface ApprovalFrame {
+  readonly type: 'approval';
+  /** Id of the approval */
+  readonly id: string;
+  /** Name of the block */
+  readonly block: string;
+  readonly state: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+}
+
 /** From the server: something has happened; docs/events.md lists the events. With `missed`, that many were lost. */
 export interface EventFrame {
   readonly type: 'event';
@@ -2999,6 +3018,34 @@ export interface RefreshFrame {
   readonly type: 'refresh';
   /** Name of the block */
   readonly block: string;
+}
+
+/** From the server: the run of a message has come to this step. */
+export interface RunStepFrame {
+  readonly type: 'run';
+  /** Name of the block */
+  readonly block: string;
+  /** Id of the message that is being answered */
+  readonly id: string;
+  readonly event: 'step';
+  readonly n: number;
+}
+
+/** From the server: a call of a tool is about to be sent, or has its outcome. */
+export interface RunToolFrame {
+  readonly type: 'run';
+  /** Name of the block */
+  readonly block: string;
+  /** Id of the message that is being answered */
+  readonly id: string;
+  readonly event: 'tool';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  readonly tool: string;
+  /** called, done, unknown, or why it was refused */
+  readonly state: string;
+  readonly isError?: boolean;
+  readonly ms?: number;
 }
 
 /** The next piece of a reply. */
@@ -3089,6 +3136,8 @@ export interface SubscribeFrame {
   readonly stream?: boolean;
   /** With stream: the last seq that you saw of a reply that is still being written */
   readonly sinceSeq?: number;
+  /** True to also get the calls of tools, and those that wait for people; default false */
+  readonly steps?: boolean;
   /** True to also get the lines of the block's log as they are written; default false */
   readonly logs?: boolean;
 }

@@ -83,6 +83,21 @@ const SENT: Readonly<Record<string, Message>> = {
     summary: 'The attempt failed. Discard its text.',
     example: { ...step, seq: 3, event: 'error', code: 'UPSTREAM_TIMEOUT', error: 'The provider sent nothing for 120 s.', willRetry: true },
   },
+  runStep: {
+    schema: frames.RunStepFrame,
+    summary: 'With `steps`: the run of a message has come to this step.',
+    example: { ...step, type: 'run', event: 'step', n: 3 },
+  },
+  runTool: {
+    schema: frames.RunToolFrame,
+    summary: 'With `steps`: a call of a tool is about to be sent, or has its outcome.',
+    example: { ...step, type: 'run', event: 'tool', call: '3.1', tool: 'github/create_issue', state: 'done', isError: false, ms: 412 },
+  },
+  approval: {
+    schema: frames.ApprovalFrame,
+    summary: 'With `steps`: a call waits for a person, or does not wait any more.',
+    example: { type: 'approval', id: 'a3f9c2b1d0e4a7586', block, state: 'pending' },
+  },
   pong: { schema: frames.PongFrame, summary: 'The answer to a ping.', example: { type: 'pong' } },
   error: {
     schema: frames.WsErrorFrame,

@@ -11,6 +11,7 @@ import { memoryText, stateCell, whyText } from '../views/block-text.ts';
 import { newestEntries, shortConversation } from '../views/conversation-text.ts';
 import { speedText } from '../views/wait-text.ts';
 import { CONNECTION_NOTES, Conversation, faultOf } from './conversation.ts';
+import { DecideInPlace } from './decide-in-place.ts';
 import { ReplyPrinter } from './reply-printer.ts';
 import { type Partner, TALK_HELP, TALK_HINT, type TalkOptions, talk } from './talk.ts';
 import { withSpinner } from './wait-display.ts';
@@ -25,6 +26,8 @@ export interface AttachOptions extends TalkOptions {
 /** The text of /help. */
 export const HELP = `/why     why the block is in its state       /start   start its monitor
 /memory  what it remembers                   /stop    stop its monitor
+/yes     approve the call that waits, once   /no      deny it
+/always  approve it, and later calls, too    /show    show all of it
 ${TALK_HELP}`;
 
 /** How much of the conversation so far is shown at the start. */
@@ -66,6 +69,7 @@ class BlockPartner implements Partner {
   readonly commands: Partner['commands'];
   readonly #options: AttachOptions;
   readonly #conversation: Conversation;
+  readonly #decide: DecideInPlace;
   /** Ids of messages that have no reply yet, oldest first. */
   readonly #unanswered: string[] = [];
   #current: string | undefined;
@@ -83,7 +87,10 @@ class BlockPartner implements Partner {
     this.#options = options;
     this.#conversation = conversation;
     this.name = options.block;
+    const { api, block, style } = options;
+    this.#decide = new DecideInPlace({ api, block, style, output: options.output as Writable, onDecided: () => this.#answers() });
     this.commands = {
+      ...this.#decide.commands,
       '/why': () => this.#why(),
       '/memory': () => this.#memory(),
       '/start': () => this.#monitor('start'),
@@ -155,7 +162,7 @@ class BlockPartner implements Partner {
     if (state !== this.#toldState && state !== 'working' && state !== 'idle') await this.#say(`note: ${oneLine(`${why} ${next}`)}`);
     this.#toldState = state;
     if (!this.#options.terminal || !WAITS_FOR_A_PERSON.has(state)) return;
-    await this.#say('note: the message waits; /start tries again, /why explains.');
+    if (state !== 'waiting-approval' || !(await this.#decide.show())) await this.#say('note: the message waits; /start tries again, /why explains.');
     throw new Stuck();
   }
 

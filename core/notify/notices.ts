@@ -2,7 +2,6 @@
 //
 // names-only: a notice has names, ids, times and codes. Arguments, results, texts of messages, notes, a provider's words and keys are never in it: it goes through
 //   programs of others.
-import { escapeInvisible } from '../base/invisible.ts';
 import type { CoreEvents } from '../bus.ts';
 import type { Approval, NotifyTarget } from '../types.ts';
 
@@ -122,5 +121,5 @@ const MAX_NAME = 128;
 
 /** Names of tools are those of other people's servers. */
 function plain(name: string): string {
-  return escapeInvisible(name).slice(0, MAX_NAME);
+  return name.replaceAll(/[^ -~]/g, '?').slice(0, MAX_NAME);
 }

@@ -1,11 +1,15 @@
 // memory.json: what a block remembers besides its messages. Pure: no I/O.
 import type * as types from '../types.ts';
+import { Taint } from './chat-entry.ts';
 import { boolean, count, listOf, number, object, oneOf, orNull, string, time } from './fields.ts';
 
 const id = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
 /** One fact in memory.json; pinned facts are in every prompt. */
-export const Fact = object({ id, text: { type: 'string', maxLength: 262_144 }, pinned: boolean, createdAt: time }, ['createdAt']);
+export const Fact = object({ id, text: { type: 'string', maxLength: 262_144 }, pinned: boolean, createdAt: time, taint: listOf(Taint) }, [
+  'createdAt',
+  'taint',
+]);
 export type Fact = types.Fact;
 
 /**
@@ -26,6 +30,7 @@ export const Compaction = {
     model: orNull(string),
     costUsd: orNull(number),
     previousSummary: { type: 'string', description: 'The summary that this compaction replaced; undo restores it' },
+    previousTaint: listOf(Taint),
     previousFirstKeptId: orNull(string),
     undone: boolean,
   },
@@ -37,6 +42,7 @@ export const MemoryFile = object(
   {
     summary: string,
     summaryUpdatedAt: orNull(time),
+    taint: { ...listOf(Taint), description: 'What of somebody outside was read for what the summary sums up; the first ten' },
     facts: listOf(Fact),
     window: object({
       firstKeptId: { ...orNull(string), description: 'Id of the first entry that the model sees; null if it sees all' },
@@ -48,7 +54,7 @@ export const MemoryFile = object(
     compactions: { ...listOf(Compaction), description: 'The last 20 compactions' },
     compactionCount: count,
   },
-  ['summaryUpdatedAt'],
+  ['summaryUpdatedAt', 'taint'],
 );
 /** The content that `MemoryFile` describes. */
 export type BlockMemory = types.BlockMemory;

@@ -137,7 +137,7 @@ export type ShownApproval = types.ShownApproval;
 export const RunCall = object({ n: count, id: string, tool: string, name: string, arguments: anyObject, providerMetadata: anyObject }, ['providerMetadata']);
 export type RunCall = types.RunCall;
 
-const run = object({ t: name('run'), run: count, at: time, cause: string, tools: listOf(string), limits: anyObject });
+const run = object({ t: name('run'), run: count, at: time, cause: string, tools: listOf(string), limits: anyObject, taint: listOf(Taint) }, ['taint']);
 const resume = object({ t: name('resume'), at: time, attempt: count });
 const model = object({ t: name('model'), step, at: time, provider: string, model: string, tokens: count });
 const answer = object(
@@ -163,11 +163,21 @@ const decision = object({ t: name('decision'), approval: string, decision: oneOf
 ]);
 const begun = object({ t: name('call'), call, at: time, try: count, pin: string });
 const task = object({ t: name('task'), call, taskId: string, ttlMs: count, pollMs: count });
-const result = object({ t: name('result'), call, at: time, ms: number, isError: boolean, text: string, ref: string, chars: count, by: string }, [
-  'ref',
-  'chars',
-  'by',
-]);
+const result = object(
+  {
+    t: name('result'),
+    call,
+    at: time,
+    ms: number,
+    isError: boolean,
+    text: string,
+    ref: string,
+    chars: count,
+    by: string,
+    open: { type: 'boolean', description: 'Whether the tool reads what anybody may have written' },
+  },
+  ['ref', 'chars', 'by', 'open'],
+);
 const refused = object({ t: name('refused'), call, code: oneOf(REFUSALS), note: string });
 const unknown = object({ t: name('unknown'), call, why: string });
 const end = object({ t: name('end'), at: time, status: oneOf(['done', 'failed', 'cancelled']), content: string, stopReason: string, code: string }, [
@@ -220,6 +230,7 @@ export const ChatEntry = {
     ttftMs: orNull(number),
     stopReason: oneOf(STOP_REASONS),
     steps: { ...listOf(EntryStep), description: 'On an answer: the calls of tools that it took' },
+    taint: { ...listOf(Taint), description: 'On an answer: what of somebody outside was read for it, or for what the model saw with it; the first ten' },
     run: { ...count, description: 'How many times the message was begun with tools' },
     waitingFor: { ...listOf(string), description: 'On a message that waits for a person: ids of what is to be decided' },
     startedAt: orNull(time),

@@ -3,6 +3,7 @@
 import { ERROR_TABLE, type ErrorCode } from '../errors.ts';
 import type * as types from '../types.ts';
 import { BlockEntry } from './block-api.ts';
+import { APPROVAL_STATES } from './chat-entry.ts';
 import { closedObject, listOf, object, oneOf, string } from './fields.ts';
 
 /** A longer text can't be the name of a block, and is not repeated in an answer. */
@@ -21,9 +22,10 @@ export const SubscribeFrame = closedObject(
     block,
     stream: { type: 'boolean', description: 'True to also get replies while they are being written; default false' },
     sinceSeq: { ...seq, description: 'With stream: the last seq that you saw of a reply that is still being written' },
+    steps: { type: 'boolean', description: 'True to also get the calls of tools, and those that wait for people; default false' },
     logs: { type: 'boolean', description: "True to also get the lines of the block's log as they are written; default false" },
   },
-  ['stream', 'sinceSeq', 'logs'],
+  ['stream', 'sinceSeq', 'logs', 'steps'],
 );
 export type SubscribeFrame = types.SubscribeFrame;
 
@@ -92,6 +94,36 @@ export const LogFrame = object({
   text: { type: 'string', description: 'Whole lines; empty if they were left out' },
 });
 export type LogFrame = types.LogFrame;
+
+const ofRun = { type: name('run'), block, id: { type: 'string', description: 'Id of the message that is being answered' } } as const;
+
+/** From the server: the run of a message has come to this step. */
+export const RunStepFrame = object({ ...ofRun, event: name('step'), n: { type: 'integer', minimum: 1 } });
+export type RunStepFrame = types.RunStepFrame;
+
+/** From the server: a call of a tool is about to be sent, or has its outcome. */
+export const RunToolFrame = object(
+  {
+    ...ofRun,
+    event: name('tool'),
+    call: { type: 'string', description: 'The step, and the number of the call in it: 3.1' },
+    tool: string,
+    state: { type: 'string', description: 'called, done, unknown, or why it was refused' },
+    isError: { type: 'boolean' },
+    ms: { type: 'number' },
+  },
+  ['isError', 'ms'],
+);
+export type RunToolFrame = types.RunToolFrame;
+
+/** From the server: a call waits for a person, or does not wait any more. */
+export const ApprovalFrame = object({
+  type: name('approval'),
+  id: { type: 'string', description: 'Id of the approval' },
+  block,
+  state: oneOf(APPROVAL_STATES),
+});
+export type ApprovalFrame = types.ApprovalFrame;
 
 /** From the server: the answer to `ping`. */
 export const PongFrame = object({ type: name('pong') });

@@ -1,10 +1,9 @@
 // Cases of approvals, as facts: who decides, what a decision is bound to, how long it holds, and how it is attacked.
-import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import type { ShownApproval } from '../../core/types.ts';
 import { BANK } from '../support/tools/payment-host.ts';
 import { AT, answerRecord, approvalOf, modelRecord, runRecord } from '../support/tools/records.ts';
-import { crashedIn, pay, type ToolCore, type ToolCoreOptions, toolCore } from '../support/tools/tool-core.ts';
+import { crashedIn, pay, pendingIn, type ToolCore, type ToolCoreOptions, toolCore } from '../support/tools/tool-core.ts';
 import type { Said, Seen } from '../support/tools/tool-model.ts';
 
 t.setTimeout(120_000);
@@ -16,17 +15,6 @@ const once =
   (...calls: ReturnType<typeof pay>[]) =>
   ({ results }: Seen): Said =>
     results.length === 0 ? calls : `Done: ${results.join(' ')}`;
-
-/** Waits until so many calls wait. */
-async function pendingIn(one: ToolCore, count = 1): Promise<readonly ShownApproval[]> {
-  const deadline = performance.now() + 30_000;
-  for (;;) {
-    const { approvals } = await one.blocks.approvals();
-    if (approvals.length === count) return approvals;
-    if (performance.now() > deadline) throw new Error(`${approvals.length} calls wait`);
-    await delay(5);
-  }
-}
 
 /** A core with a message that waits for a decision. */
 async function waiting(

@@ -96,6 +96,7 @@ t.test('what the document lets a client send is what the server reads, and nothi
   const messages = [
     { type: 'subscribe', block: 'a' },
     { type: 'subscribe', block: 'a', stream: true, sinceSeq: 3 },
+    { type: 'subscribe', block: 'a', steps: true },
     { type: 'subscribe', block: 'a', stream: 'x' },
     { type: 'subscribe' },
     { type: 'unsubscribe', block: 'a' },
@@ -126,6 +127,9 @@ t.test('each frame of the server fits one message', async (t) => {
     { ...step, event: 'content', text: 'x' },
     { ...step, event: 'done', answerId: 'n', status: 'interrupted', stopReason: 'unknown' },
     { ...step, event: 'error', code: 'UPSTREAM_FAILED', error: 'no', willRetry: true },
+    { type: 'run', block: 'a', id: 'm', event: 'step', n: 1 },
+    { type: 'run', block: 'a', id: 'm', event: 'tool', call: '1.1', tool: 'x/y', state: 'called' },
+    { type: 'approval', id: 'a1', block: 'a', state: 'pending' },
   ];
   t.equal(frames.length, schemas.length);
   for (const frame of frames) t.equal(schemas.filter((validate) => validate(frame)).length, 1, JSON.stringify(frame));

@@ -1,6 +1,7 @@
 // Parses and serialises frames. Pure: no I/O.
 import { isObject, parseJson } from '../../core/base/json.ts';
 import {
+  type ApprovalFrame,
   BlockhouseError,
   compile,
   type EventFrame,
@@ -12,6 +13,8 @@ import {
   type PongFrame,
   type RefreshFrame,
   type ReplyStep,
+  type RunStepFrame,
+  type RunToolFrame,
   type SubscribeEventsFrame,
   type SubscribeFleetFrame,
   type SubscribeFrame,
@@ -33,6 +36,9 @@ export type ServerFrame =
   | EventFrame
   | LogFrame
   | PongFrame
+  | RunStepFrame
+  | RunToolFrame
+  | ApprovalFrame
   | schemas.frames.WsErrorFrame
   | ({ readonly type: 'stream'; readonly block: string } & ReplyStep);
 

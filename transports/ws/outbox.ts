@@ -9,6 +9,7 @@
 import type { LogLines, ReplyStep } from '../../core/index.ts';
 import type { Clock } from './clock.ts';
 import { type ServerFrame, writeFrame } from './frames.ts';
+import type { RunFrame } from './steps.ts';
 
 /** The part of a WebSocket that the outbox needs. */
 export interface Line {
@@ -85,6 +86,11 @@ export class Outbox {
       this.#lateLogs.set(block, { file, offset: offset + bytes });
       this.#flush();
     }
+  }
+
+  /** About the run of a block: dropped with its subscription. */
+  run(frame: RunFrame): void {
+    this.#enqueue({ block: frame.block, step: undefined, ...written(frame) });
   }
 
   send(frame: Exclude<ServerFrame, { readonly type: 'refresh' | 'stream' | 'log' }>): void {

@@ -29,6 +29,7 @@ import type { Clock } from './clock.ts';
 import { readFrame, topicOf, type WorkspaceFrame } from './frames.ts';
 import type { WsLimits } from './limits.ts';
 import { Outbox } from './outbox.ts';
+import { followSteps } from './steps.ts';
 
 /** The close codes of RFC 6455 that this transport sends. The package `ws` sends 1002, 1007 and 1009 itself. */
 export const CLOSE = { goingAway: 1001, unsupportedData: 1003, policyViolation: 1008 } as const;
@@ -36,7 +37,7 @@ export const CLOSE = { goingAway: 1001, unsupportedData: 1003, policyViolation: 
 /** What a client's connection works with. */
 export interface PeerContext {
   /** Read at each use: `core.blocks` throws when the core was not started. */
-  readonly core: { readonly blocks: Pick<Blocks, 'follow' | 'followFleet'> } & Pick<Core, 'recent'>;
+  readonly core: { readonly blocks: Pick<Blocks, 'follow' | 'followFleet'> } & Pick<Core, 'recent' | 'events'>;
   readonly clock: Clock;
   readonly limits: WsLimits;
   readonly log: TransportLog;
@@ -184,7 +185,7 @@ export class Peer {
     if (!this.#refusals.take()) this.#stopReading('Too many invalid messages.');
   }
 
-  #subscribe({ block, stream, sinceSeq, logs }: SubscribeFrame): void {
+  #subscribe({ block, stream, sinceSeq, logs, steps: wantsSteps }: SubscribeFrame): void {
     if (!this.#subscriptions.has(block)) this.#assertRoom();
     this.#unsubscribe(block); // one-subscription
     const { clock, limits, core } = this.#context;
@@ -201,7 +202,12 @@ export class Peer {
       ...(stream === true && { onReply, sinceSeq }),
       ...(logs === true && { onLog: (lines: LogLines) => this.#outbox.log(block, lines) }),
     });
-    this.#subscriptions.set(block, { batch, stop });
+    const stopSteps = wantsSteps === true ? followSteps(core.events, block, (frame) => this.#outbox.run(frame)) : undefined;
+    const stopAll = (): void => {
+      stop();
+      stopSteps?.();
+    };
+    this.#subscriptions.set(block, { batch, stop: stopAll });
     this.#outbox.refresh(block);
     const steps = early;
     early = undefined;

@@ -21,7 +21,7 @@ import type { StreamSink } from '../../ports.ts';
 import type { CallPurpose } from '../../schemas/block-costs.ts';
 import type { ChatDone, Message, StopReason } from '../../schemas/chat.ts';
 import type { HaltState } from '../../schemas/workspace-api.ts';
-import type { AssistantMessage, ContentPart, EntryStep, Tool } from '../../types.ts';
+import type { AssistantMessage, ContentPart, EntryStep, Taint, Tool } from '../../types.ts';
 import { CallRefused, haltPause } from '../actor/call-refused.ts';
 import type { Candidate } from '../status/candidates.ts';
 import { AnswerText } from './answer-text.ts';
@@ -58,7 +58,7 @@ export interface ModelAnswer {
   /** True when the model had more to say. */
   readonly isCut: boolean;
   /** What a run with tools has done. Its bill is the sum of its calls, each of which is recorded. */
-  readonly run?: { readonly run: number; readonly steps: readonly EntryStep[] };
+  readonly run?: { readonly run: number; readonly steps: readonly EntryStep[]; readonly taint: readonly Taint[] };
 }
 
 /** The collaborators of `ModelCalls`, and the limit of calls at a time. */

@@ -11,6 +11,7 @@ import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockMemory, Compaction } from '../../schemas/block-memory.ts';
 import type { Claim } from '../../store/port.ts';
 import { CallRefused } from '../actor/call-refused.ts';
+import { taintOfSeen, unitedTaint } from '../../tools/taint.ts';
 import { candidatesOf } from '../status/candidates.ts';
 import { haltReason } from '../status/reasons.ts';
 import type { BlockContext } from './block-context.ts';
@@ -128,7 +129,8 @@ async function move(context: BlockContext, job: Job, facts: Facts, summary: stri
   const moved = await context.files.memory.update(
     (memory) => {
       if (memory.window.firstKeptId !== job.memory.window.firstKeptId) throw new BlockhouseError('WRONG_STATE', MOVED); // never-back
-      const kept = summary === undefined ? memory : { ...memory, summary, summaryUpdatedAt: context.at() };
+      const taint = unitedTaint(taintOfSeen({ entries: job.plan.exchanges }), memory.taint ?? []); // spreads (core/tools/taint.ts)
+      const kept = summary === undefined ? memory : { ...withoutTaint(memory), summary, summaryUpdatedAt: context.at(), ...(taint.length > 0 && { taint }) };
       const before = { ...kept, window: { ...kept.window, firstKeptId: job.plan.firstKeptId } };
       const window = windowStand({ config, memory: before, history });
       const noted = withRecord(before, record(context, job, facts, memory, window.tokens));
@@ -168,6 +170,7 @@ function record(context: BlockContext, { plan, trigger }: Job, facts: Facts, mem
     tokensBefore: plan.tokensBefore,
     tokensAfter,
     previousSummary: memory.summary,
+    ...(memory.taint !== undefined && { previousTaint: memory.taint }),
     previousFirstKeptId: memory.window.firstKeptId,
   };
 }
@@ -175,6 +178,10 @@ function record(context: BlockContext, { plan, trigger }: Job, facts: Facts, mem
 function report({ world, name, log }: BlockContext, { plan, trigger }: Job, { outcome, model }: Facts): void {
   log.write('INFO', 'memory.compacted', { outcome, trigger, messages: plan.messages, model });
   world.bus.emit('memory.compacted', { block: name, outcome, trigger });
+}
+
+function withoutTaint({ taint: _taint, ...memory }: BlockMemory): BlockMemory {
+  return memory;
 }
 
 /** Undoes the last compaction that moved the window and is not undone yet. Throws WRONG_STATE when there is none. */
@@ -186,7 +193,8 @@ export async function undoCompaction(context: BlockContext): Promise<BlockMemory
     const last = memory.compactions[index];
     if (last === undefined) throw new BlockhouseError('WRONG_STATE', 'There is no compaction to undo.');
     const restored = {
-      ...memory,
+      ...withoutTaint(memory),
+      ...(last.previousTaint !== undefined && { taint: last.previousTaint }),
       summary: last.previousSummary ?? '',
       summaryUpdatedAt: context.at(),
       window: { ...memory.window, firstKeptId: last.previousFirstKeptId ?? null },

@@ -1,7 +1,7 @@
 // The outcome of a message: makes the entry of its answer, and reports it to readers, the log and the bus.
 import { textOf } from '../../gateway/parts.ts';
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
-import type { ContentPart, EntryStep } from '../../types.ts';
+import type { ContentPart, EntryStep, Taint } from '../../types.ts';
 import type { Candidate } from '../status/candidates.ts';
 import type { Fault } from './attempt.ts';
 import type { Bill } from './billing.ts';
@@ -18,11 +18,13 @@ export interface AnswerParts {
   readonly stopReason?: ChatEntry['stopReason'];
   /** What a run with tools has done. */
   readonly run?: { readonly run: number; readonly steps: readonly EntryStep[] } | undefined;
+  /** What of somebody outside was read for it. */
+  readonly taint?: readonly Taint[] | undefined;
 }
 
 /** The entry of chat.json for an answer, complete or interrupted. */
 export function answerEntry(context: Pick<BlockContext, 'files' | 'at'>, parts: AnswerParts): ChatEntry {
-  const { message, candidate, content, status, bill, stopReason, run } = parts;
+  const { message, candidate, content, status, bill, stopReason, run, taint = [] } = parts;
   const { provider, model } = candidate;
   return {
     id: context.files.conversation.newId(),
@@ -43,6 +45,7 @@ export function answerEntry(context: Pick<BlockContext, 'files' | 'at'>, parts: 
     ttftMs: bill?.ttftMs ?? null,
     ...(stopReason !== undefined && { stopReason }),
     ...(run !== undefined && { run: run.run, ...(run.steps.length > 0 && { steps: run.steps }) }),
+    ...(taint.length > 0 && { taint }),
     startedAt: message.startedAt ?? null,
     finishedAt: context.at(),
   };

@@ -14,6 +14,7 @@ import { CallRefused, haltPause, type Pause } from '../actor/call-refused.ts';
 import type { ReplyOutcome } from '../actor/types.ts';
 import { type Candidate, candidatesOf, usableCandidates } from '../status/candidates.ts';
 import { faultReason } from '../status/reasons.ts';
+import { unitedTaint } from '../../tools/taint.ts';
 import { AnswerText } from './answer-text.ts';
 import { type Attempt, CANCELLED, countsAsAttempt, ELSEWHERE, type Fault, isLastAttempt, mayAskFallback, retryDelayMs } from './attempt.ts';
 import type { BlockContext } from './block-context.ts';
@@ -188,14 +189,15 @@ class Reply implements ReplySteps {
     this.#settlement.attemptOver(fault, true);
   }
 
-  async save({ attempt: { message }, candidate }: Asked, ending: Ending): Promise<ReplyOutcome> {
+  async save({ attempt, candidate }: Asked, ending: Ending): Promise<ReplyOutcome> {
     const settlement = this.#settlement;
+    const { message, window } = attempt;
     switch (ending.kind) {
       case 'answer':
-        return this.#answered(ending, message, candidate as Candidate);
+        return this.#answered(ending, attempt, candidate as Candidate);
       case 'interrupted': {
         const { content, bill, isCancelled } = ending;
-        const answer = answerEntry(this.#context, { message, candidate: candidate as Candidate, content, status: 'interrupted', bill });
+        const answer = answerEntry(this.#context, { message, candidate: candidate as Candidate, content, status: 'interrupted', bill, taint: window.taint });
         await settlement.answer(answer, bill, { status: isCancelled ? 'cancelled' : 'done', error: null, finishedAt: this.#context.at() });
         return { kind: 'over', failed: false, cancelled: isCancelled };
       }
@@ -226,17 +228,18 @@ class Reply implements ReplySteps {
     const what = status === 'cancelled' ? 'The message was cancelled.' : `The message has failed: ${why}`;
     const closed = await this.#run?.close({ status, code, what, at: this.#context.at() });
     if (closed === undefined) return undefined;
-    const { run, text } = closed;
+    const { run, text, taint } = closed;
     if (text === undefined || candidate === undefined) return { run, entry: undefined };
-    return { run, entry: answerEntry(this.#context, { message, candidate, content: textParts(text), status: 'interrupted', bill: null, run: closed }) };
+    return { run, entry: answerEntry(this.#context, { message, candidate, content: textParts(text), status: 'interrupted', bill: null, run: closed, taint }) };
   }
 
   /** written-together. */
-  async #answered(ending: Ending & { readonly kind: 'answer' }, message: ChatEntry, asked: Candidate) {
+  async #answered(ending: Ending & { readonly kind: 'answer' }, { message, window }: Attempt, asked: Candidate) {
     const { message: said, stopReason, bill, isCut, run } = ending.answer;
     if (run === undefined) await recordCall(this.#context, bill, 'chat', this.#messageId);
     const candidate = run === undefined ? asked : { ...asked, provider: bill.provider, model: bill.model };
-    const answer = answerEntry(this.#context, { message, candidate, content: said.content, status: 'done', bill, stopReason, run });
+    const taint = unitedTaint(run?.taint ?? [], window.taint);
+    const answer = answerEntry(this.#context, { message, candidate, content: said.content, status: 'done', bill, stopReason, run, taint });
     if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.#messageId, model: candidate.model, characters: answer.content.length });
     await this.#settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at });
     return { kind: 'answered', compact: await updateWindow(this.#context) } as const;

@@ -8,6 +8,8 @@ import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockMemory } from '../../schemas/block-memory.ts';
 import { DEFAULT_MAX_TOKENS, type Message } from '../../schemas/chat.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
+import { taintOfSeen } from '../../tools/taint.ts';
+import type { Taint } from '../../types.ts';
 import { type Exchange, entriesOf, exchangesFrom } from './exchanges.ts';
 
 /** What providers count for the role and the delimiters of a message. */
@@ -21,6 +23,8 @@ export interface Window {
   readonly tokens: number;
   /** How many entries it has, including the message to answer. */
   readonly entries: number;
+  /** What of somebody outside it shows. */
+  readonly taint: readonly Taint[];
 }
 
 interface Remembered {
@@ -44,7 +48,13 @@ export function buildWindow(input: Remembered & { readonly messageId: string }):
     messages: [...(system === '' ? [] : [{ role: 'system', content: textParts(system) } as const]), ...entries.map(toMessage)],
     tokens: fixed + tokens,
     entries: entries.length,
+    taint: taintOfSeen({ entries, remembered: taintOfMemory(memory) }),
   };
+}
+
+/** Of what the prompt has of it. */
+function taintOfMemory({ summary, taint = [], facts }: BlockMemory): readonly Taint[] {
+  return [...(summary.trim() === '' ? [] : taint), ...facts.flatMap((fact) => (fact.pinned ? (fact.taint ?? []) : []))];
 }
 
 /** The figures of memory.json. They count the whole window, including what no longer fits into one prompt. */

@@ -120,6 +120,7 @@ const FIX: Partial<Teller<string | null>> = {
   stopped: ({ name }) => `blockhouse start ${name}`,
   backoff: ({ pulse: { reason } }) => reason?.fix ?? null,
   paused: ({ name, pulse: { reason } }) => reason?.fix ?? `blockhouse start ${name}`,
+  'waiting-approval': ({ pulse: { reason } }) => reason?.fix ?? 'blockhouse approvals',
   failed: (input) => fixOfFailure(input) ?? input.pulse.reason?.fix ?? `blockhouse start ${input.name}`,
 };
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
-import type { ChatEntry, RunRecord } from '../../../core/types.ts';
+import type { ChatEntry, RunRecord, ShownApproval } from '../../../core/types.ts';
 import { RUNNABLE, type StartedCore, type StartOptions, startCore } from '../blocks.ts';
 import { testFolder } from '../test-folder.ts';
 import { AT } from './records.ts';
@@ -69,6 +69,17 @@ export async function toolCore(t: Test, { say, rules = RULES, config = {}, bank 
     },
     prompts: () => one.upstream.requests.map(({ body }) => JSON.parse(body)),
   });
+}
+
+/** Waits until so many calls wait for people. */
+export async function pendingIn({ blocks }: Pick<ToolCore, 'blocks'>, count = 1): Promise<readonly ShownApproval[]> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const { approvals } = await blocks.approvals();
+    if (approvals.length === count) return approvals;
+    if (performance.now() > deadline) throw new Error(`${approvals.length} calls wait`);
+    await delay(5);
+  }
 }
 
 /** The folder of a block whose server ended in a run: its message is in process, and its journal has these records. */

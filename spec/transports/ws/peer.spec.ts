@@ -12,11 +12,12 @@ function create(blocks: FollowStub, limits: Partial<WsLimits> = {}, hasRoom = ()
   const socket = new SocketDouble();
   const clock = new ManualClock();
   const log: LogLine[] = [];
+  const bus = createBus();
   const at = (level: LogLine['level']) => (fields: object, message: string) => void log.push({ level, fields: fields as Record<string, unknown>, message });
   const peer = new Peer(
     socket.asWebSocket(),
     {
-      core: { blocks, recent: new EventRing(createBus()) },
+      core: { blocks, recent: new EventRing(bus), events: bus },
       clock,
       limits: { ...DEFAULT_LIMITS, ...limits },
       log: { debug: at('debug'), info: at('info'), error: at('error') },
@@ -24,7 +25,7 @@ function create(blocks: FollowStub, limits: Partial<WsLimits> = {}, hasRoom = ()
     },
     { hasRoom, nextTurn },
   );
-  return { socket, clock, log, peer };
+  return { socket, clock, log, peer, bus };
 }
 
 const refresh = (block: string) => ({ type: 'refresh', block });
@@ -335,4 +336,33 @@ t.test('lines of the log come only to those who ask for them', async (t) => {
     socket.frames.filter(({ type }) => type === 'log'),
     ['a', 'b'].map((text) => ({ type: 'log', block: 'a', file: 'f.log', offset: 3, text: `${text}\n` })),
   );
+});
+
+t.test('with steps a client gets the calls of its block and what waits, and nothing after it has left', async (t) => {
+  const blocks = new FollowStub('a', 'b');
+  const { socket, bus, clock } = create(blocks);
+  socket.hear({ type: 'subscribe', block: 'a', steps: true });
+  socket.hear({ type: 'subscribe', block: 'b' });
+  const of = { block: 'a', id: 'm1' };
+  const asked = { ...of, approval: 'a1', tool: 'x/y' };
+  bus.emit('approval.requested', { ...asked, because: 'rule', expiresAt: '2026-11-28T12:00:00.000Z' });
+  bus.emit('approval.decided', { ...asked, state: 'approved' });
+  bus.emit('tool.called', { ...of, call: '3.1', tool: 'x/y' });
+  bus.emit('tool.finished', { ...of, call: '3.1', tool: 'x/y', outcome: 'done', isError: false, ms: 4 });
+  bus.emit('tool.finished', { ...of, call: '4.1', tool: 'x/y', outcome: 'denied', isError: false, ms: null });
+  bus.emit('tool.called', { ...of, block: 'b', call: '1.1', tool: 'x/y' });
+  const run = { type: 'run', block: 'a', id: 'm1' };
+  t.strictSame(socket.frames.slice(2), [
+    { type: 'approval', id: 'a1', block: 'a', state: 'pending' },
+    { type: 'approval', id: 'a1', block: 'a', state: 'approved' },
+    { ...run, event: 'step', n: 3 },
+    { ...run, event: 'tool', call: '3.1', tool: 'x/y', state: 'called' },
+    { ...run, event: 'tool', call: '3.1', tool: 'x/y', state: 'done', isError: false, ms: 4 },
+    { ...run, event: 'step', n: 4 },
+    { ...run, event: 'tool', call: '4.1', tool: 'x/y', state: 'denied', isError: false },
+  ]);
+  socket.hear({ type: 'unsubscribe', block: 'a' });
+  bus.emit('tool.called', { ...of, call: '5.1', tool: 'x/y' });
+  t.equal(socket.frames.length, 9);
+  t.equal(clock.pending, 0);
 });

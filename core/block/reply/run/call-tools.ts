@@ -63,7 +63,7 @@ async function callOne(one: ReadyCall, options: CallOptions): Promise<RunRecord 
   options.onCall(tool.id);
   try {
     const outcome = await host.call(requestOf(one, options), signal);
-    return await resultOf(call.place, outcome, options);
+    return await resultOf(one, outcome, options);
   } catch (error) {
     const fault = toBlockhouseError(error);
     if (fault.code === 'TOOL_NOT_BEGUN') return { t: 'refused', call: call.place, code: 'server-failed', note: `The call was not made: ${fault.message}` };
@@ -93,9 +93,11 @@ function requestOf({ call, tool }: ReadyCall, { block, messageId }: CallOptions)
   };
 }
 
-async function resultOf(place: string, { isError, parts, ms }: ToolOutcome, { resultTokens, at, keep }: CallOptions): Promise<RunRecord> {
+async function resultOf({ call: { place }, tool }: ReadyCall, { isError, parts, ms }: ToolOutcome, options: CallOptions): Promise<RunRecord> {
+  const { resultTokens, at, keep } = options;
   const whole = resultText(parts);
   const { text, isCut } = cutText(whole, resultTokens);
   const isKept = isCut && (await keep(place, Buffer.from(JSON.stringify({ isError, parts }))));
-  return { t: 'result', call: place, at: at(), ms: Math.round(ms), isError, text, ...(isKept && { ref: place }), ...(isCut && { chars: whole.length }) };
+  const open = !tool.marks.closedWorld;
+  return { t: 'result', call: place, at: at(), ms: Math.round(ms), isError, text, open, ...(isKept && { ref: place }), ...(isCut && { chars: whole.length }) };
 }

@@ -11,7 +11,8 @@ import { equalBefore, isRepeatOf } from '../../../tools/next.ts';
 import type { OfferedTool } from '../../../tools/offer.ts';
 import { judgeCall } from '../../../tools/policy.ts';
 import type { ToolSettings } from '../../../tools/settings.ts';
-import type { Approval } from '../../../types.ts';
+import { taintOfRun, unitedTaint } from '../../../tools/taint.ts';
+import type { Approval, Taint } from '../../../types.ts';
 
 /** The first one, and two more. */
 export const MAX_TRIES = 3;
@@ -28,6 +29,8 @@ export interface CheckOptions {
   readonly tools: ReadonlyMap<string, OfferedTool>;
   /** Why calls broke off that were made in this process, by their place. */
   readonly causes: ReadonlyMap<string, string>;
+  /** What the prompt shows of somebody outside. */
+  readonly taint: readonly Taint[];
   /** Epoch milliseconds. */
   readonly now: number;
   real(path: string): Promise<string | undefined>;
@@ -108,7 +111,7 @@ class Check {
     const { settings, state, real } = this.#options;
     const { asked, approval } = this.#call;
     const isRepeat = isRepeatOf(state, this.#call, tool.marks.readOnly);
-    const call = { tool: tool.id, arguments: asked.arguments, pin: tool.definition.pin, marks: tool.marks, isRepeat, isTainted: this.#isTainted() };
+    const call = { tool: tool.id, arguments: asked.arguments, pin: tool.definition.pin, marks: tool.marks, isRepeat, isTainted: this.#taint().length > 0 };
     const verdict = await judgeCall(settings, call, { home: homedir(), real });
     if (verdict.kind === 'deny') return this.#refuse('denied', 'The rules of this block do not allow this call.');
     if (approval?.decision !== undefined) return this.#decided(tool);
@@ -187,6 +190,7 @@ class Check {
       because,
       marks,
       readBefore: this.#readBefore(),
+      ...(this.#taint().length > 0 && { taint: this.#taint() }),
       pin: definition.pin,
       createdAt: new Date(now).toISOString(),
       expiresAt: new Date(now + settings.approvals.timeoutMs).toISOString(),
@@ -198,8 +202,11 @@ class Check {
     return [...new Set(this.#options.state.calls.flatMap(({ asked, outcome }) => (outcome?.t === 'result' ? [asked.tool] : [])))];
   }
 
-  #isTainted(): boolean {
-    const { tools } = this.#options;
-    return this.#readBefore().some((id) => tools.get(id)?.marks.closedWorld !== true);
+  #taint(): readonly Taint[] {
+    const { tools, state, messageId, taint } = this.#options;
+    return unitedTaint(
+      taintOfRun(state, messageId, (id) => tools.get(id)?.marks.closedWorld === true),
+      taint,
+    );
   }
 }

@@ -1,7 +1,8 @@
 // The end of a run without an answer: each call gets its outcome, and an entry names what has happened in the world (effects-are-told).
 import type { RunRecord } from '../../../types.ts';
 import { effectsText, entrySteps } from '../../../tools/entry-steps.ts';
-import type { EntryStep } from '../../../types.ts';
+import { taintOfRun } from '../../../tools/taint.ts';
+import type { EntryStep, Taint } from '../../../types.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
 import { textParts } from '../../../gateway/parts.ts';
 import type { Claim } from '../../../store/port.ts';
@@ -24,10 +25,11 @@ export interface Closed {
   readonly steps: readonly EntryStep[];
   /** Undefined where no call had or may have had an effect. */
   readonly text: string | undefined;
+  readonly taint: readonly Taint[];
 }
 
 /** Ends the last run; undefined where there is none. */
-export async function closeRun(journal: RunJournal, { status, code, what, at }: Ended): Promise<Closed | undefined> {
+export async function closeRun(journal: RunJournal, messageId: string, { status, code, what, at }: Ended): Promise<Closed | undefined> {
   const cause = status === 'cancelled' ? 'the message was cancelled' : 'the message has failed';
   const by = { channel: 'clock', name: status } as const;
   await journal.appendFor((state) => {
@@ -43,7 +45,8 @@ export async function closeRun(journal: RunJournal, { status, code, what, at }: 
     ];
   });
   const { state } = journal;
-  return state.run === undefined ? undefined : { run: state.run.run, steps: entrySteps(state), text: effectsText(state, what) };
+  if (state.run === undefined) return undefined;
+  return { run: state.run.run, steps: entrySteps(state), text: effectsText(state, what), taint: taintOfRun(state, messageId) };
 }
 
 /** effects-are-told, for a message that is cancelled while nobody answers it. The entry afterwards; undefined if it has its outcome by now. */
@@ -57,10 +60,10 @@ export async function cancelWaiting(
   const at = context.at();
   const listener = { block: context.name, bus: context.world.bus };
   const journal = await RunJournal.open({ conversation, claim, messageId: id, listener });
-  const closed = await closeRun(journal, { status: 'cancelled', code: 'CANCELLED', what: 'The message was cancelled.', at });
+  const closed = await closeRun(journal, id, { status: 'cancelled', code: 'CANCELLED', what: 'The message was cancelled.', at });
   const { provider = '', model = '' } = journal.state.steps.at(-1) ?? {};
   const content = textParts(closed?.text ?? '');
-  const parts = { message, candidate: { provider, model, config: {} }, content, status: 'interrupted', bill: null, run: closed } as const;
+  const parts = { message, candidate: { provider, model, config: {} }, content, status: 'interrupted', bill: null, run: closed, taint: closed?.taint } as const;
   const outcome = { status: 'cancelled', finishedAt: at, ...(closed !== undefined && { run: closed.run }) } as const;
   // Only the store in files has runs, and there a claim says nothing.
   await conversation.settle(claim as Claim, id, outcome, closed?.text === undefined ? undefined : answerEntry(context, parts));

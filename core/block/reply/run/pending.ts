@@ -1,6 +1,7 @@
 // Calls that wait for people. Pure: no I/O.
 import type { RunRecord } from '../../../types.ts';
 import type { AskedFor, RunState } from '../../../tools/journal.ts';
+import { taintText } from '../../../tools/taint.ts';
 import type { ReplyOutcome } from '../../actor/types.ts';
 import type { Called } from '../reply-machine.ts';
 
@@ -15,30 +16,44 @@ export function expired({ pending }: RunState, now: number): RunRecord[] {
 }
 
 /** The wait of a message for these. */
-export function waitOf(block: string, pending: readonly AskedFor[]): Called & { readonly kind: 'waiting' } {
-  return { kind: 'waiting', waitingFor: pending.map(({ approval }) => approval.id), outcome: holdFor(block, pending) };
+export function waitOf(pending: readonly AskedFor[]): Called & { readonly kind: 'waiting' } {
+  return { kind: 'waiting', waitingFor: pending.map(({ approval }) => approval.id), outcome: holdFor(pending) };
 }
 
 /** Why the block waits, and until when at most. */
-export function holdFor(block: string, pending: readonly AskedFor[]): Wait {
+export function holdFor(pending: readonly AskedFor[]): Wait {
   const until = Math.min(...pending.map(({ approval }) => Date.parse(approval.expiresAt)));
-  return { kind: 'approval', until, reason: { code: 'WAITING_APPROVAL', message: messageFor(pending), fix: `blockhouse why ${block}` } };
+  return { kind: 'approval', until, reason: { code: 'WAITING_APPROVAL', message: messageFor(pending), fix: fixFor(pending) } };
 }
 
-const BECAUSE: Readonly<Record<AskedFor['approval']['because'], string>> = {
+/** The id may be any unique beginning. */
+function fixFor([first]: readonly AskedFor[]): string {
+  if (first === undefined) return 'blockhouse approvals';
+  const { id, kind } = first.approval;
+  return `blockhouse ${kind === 'unknown' ? 'approvals --id' : 'approve'} ${id.slice(0, 9)}`;
+}
+
+const BECAUSE: Readonly<Record<Exclude<AskedFor['approval']['because'], 'tainted'>, string>> = {
   rule: 'a rule says so',
   default: 'no rule names it',
-  tainted: 'this run has read what somebody outside may have written',
   repeat: 'it equals a call that has, or may have, taken effect before',
   unknown: 'its outcome is not known',
   input: 'the server asks for something',
 };
 
+/** tainted-asks (core/tools/policy.ts). */
+function taintedBecause({ marks, taint = [] }: AskedFor['approval']): string {
+  const what = marks.closedWorld ? 'it may change something' : 'it can send data out';
+  const [first] = taint;
+  if (first === undefined) return `${what}, and this run has read what somebody outside may have written`;
+  return `${what}, and this run has read ${taintText(first)}`;
+}
+
 function messageFor(pending: readonly AskedFor[]): string {
   const [first] = pending;
   if (first === undefined) return 'A message waits for a decision.';
-  const { tool, because, kind, id } = first.approval;
+  const { tool, because, kind } = first.approval;
   const more = pending.length === 1 ? '' : ` and ${pending.length - 1} more`;
-  if (kind === 'unknown') return `${tool}${more} may have run before it was cut off; say whether it did (${id}).`;
-  return `A message waits for your decision: ${tool}${more}, because ${BECAUSE[because]} (${id}).`;
+  if (kind === 'unknown') return `${tool}${more} may have run before it was cut off; say whether it did.`;
+  return `A message waits for your decision: ${tool}${more}, because ${because === 'tainted' ? taintedBecause(first.approval) : BECAUSE[because]}.`;
 }

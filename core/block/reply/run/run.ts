@@ -15,6 +15,7 @@ import { entrySteps } from '../../../tools/entry-steps.ts';
 import { type RunState, totalOf } from '../../../tools/journal.ts';
 import { nextIn } from '../../../tools/next.ts';
 import { type Offer, type OfferedTool, offerAgain, offerFor, recordOf } from '../../../tools/offer.ts';
+import { taintOfRun } from '../../../tools/taint.ts';
 import { type ToolSettings, toolSettings } from '../../../tools/settings.ts';
 import { haltPause } from '../../actor/call-refused.ts';
 import type { Candidate } from '../../status/candidates.ts';
@@ -113,7 +114,7 @@ export class Run implements RunSteps {
 
   /** Ends the run without an answer. Undefined if there was none. */
   async close(ended: Ended): Promise<Closed | undefined> {
-    return closeRun(await this.#opened(), ended);
+    return closeRun(await this.#opened(), this.#options.messageId, ended);
   }
 
   async open(signal: AbortSignal): Promise<After> {
@@ -150,8 +151,18 @@ export class Run implements RunSteps {
     const at = context.at();
     const run = (state.run?.run ?? 0) + 1;
     const limits = { ...settings.limits };
+    const { taint } = this.#now().attempt.window;
+    const tainted = taint.length === 0 ? {} : { taint };
     const record: RunRecord = isNew
-      ? { t: 'run', run, at, cause: run === 1 ? 'message' : 'retry', tools: this.#offer.tools.map(({ definition }) => recordOf(definition)), limits }
+      ? {
+          t: 'run',
+          run,
+          at,
+          cause: run === 1 ? 'message' : 'retry',
+          tools: this.#offer.tools.map(({ definition }) => recordOf(definition)),
+          limits,
+          ...tainted,
+        }
       : { t: 'resume', at, attempt: message.attempts ?? 1 };
     if (state.end === undefined || isNew) await journal.append([record], { quiet: true });
   }
@@ -178,6 +189,7 @@ export class Run implements RunSteps {
       settings,
       tools: byId(this.#offer.tools),
       causes: this.#causes,
+      taint: this.#now().attempt.window.taint,
       now: context.world.now(),
       real: (path) => tools.realPath(path),
     });
@@ -239,7 +251,7 @@ export class Run implements RunSteps {
       case 'model':
         return { kind: next.concludes ? 'conclude' : 'model', step: state.lastStep + 1 };
       case 'wait':
-        return { kind: 'over', called: waitOf(this.#options.context.name, state.pending) };
+        return { kind: 'over', called: waitOf(state.pending) };
       case 'ended':
         return { kind: 'over', called: this.#ended(state) };
       default:
@@ -253,7 +265,7 @@ export class Run implements RunSteps {
       const message = end.status === 'cancelled' ? 'The message was cancelled.' : 'The run has reached a limit, and there is no answer.';
       return this.#failed(end.code === 'TOOL_LIMIT' ? 'TOOL_LIMIT' : 'CANCELLED', message);
     }
-    return { kind: 'answered', answer: answerOf(state) };
+    return { kind: 'answered', answer: answerOf(state, this.#options.messageId) };
   }
 
   /** The message has failed, whatever else is tried. */
@@ -306,7 +318,7 @@ function byId(tools: readonly OfferedTool[]): ReadonlyMap<string, OfferedTool> {
 }
 
 /** The answer as the records have it, so that one is saved after a crash without another call. */
-function answerOf(state: RunState): ModelAnswer {
+function answerOf(state: RunState, messageId: string): ModelAnswer {
   const last = state.steps.at(-1);
   const { usage, costUsd, latencyMs, ttftMs } = totalOf(state);
   const bill: Bill = {
@@ -325,6 +337,6 @@ function answerOf(state: RunState): ModelAnswer {
     stopReason,
     bill,
     isCut: false,
-    run: { run: state.run?.run ?? 1, steps: entrySteps(state) },
+    run: { run: state.run?.run ?? 1, steps: entrySteps(state), taint: taintOfRun(state, messageId) },
   };
 }

@@ -5,11 +5,11 @@ import type { BlockContext } from '../block-context.ts';
 import { holdFor } from './pending.ts';
 
 /** Undefined for a message that may go on: all is decided, or the time is over for what is not. */
-export async function waitFor({ files, world, name }: BlockContext, messageId: string): Promise<Choice | undefined> {
+export async function waitFor({ files, world }: BlockContext, messageId: string): Promise<Choice | undefined> {
   const { pending } = new RunState(await files.conversation.steps(messageId));
   const now = world.now();
   if (pending.length === 0 || pending.some(({ approval }) => Date.parse(approval.expiresAt) <= now)) return undefined;
-  return holdFor(name, pending);
+  return holdFor(pending);
 }
 
 /** The messages in process that have a run, and whether its journal has grown in the last attempt. */

@@ -11,7 +11,7 @@ const network = new BlockhouseError('UPSTREAM_UNREACHABLE', 'x');
 
 function attemptOf(attempts: number, candidates: readonly Candidate[] = [ONE]): Attempt {
   const message = userEntry('1', { status: 'processing', attempts, timestamp: AT });
-  return { config: configOf(), message, candidates, window: { messages: [], tokens: 0, entries: 1 } };
+  return { config: configOf(), message, candidates, window: { messages: [], tokens: 0, entries: 1, taint: [] } };
 }
 
 const at = (failure: BlockhouseError, attempt: Attempt, failures = 0, now = NOW) => retryDelayMs(failure, attempt, { now, failures, random: () => 0.5 });

@@ -15,7 +15,7 @@ const LONG = { content: 'x'.repeat(396 * 4) };
 
 t.test('without instructions there is no system message', async (t) => {
   const window = buildWindow({ config: configOf(), memory: memoryOf(), history: [waiting('1')], messageId: '1' });
-  t.strictSame(window, { messages: [{ role: 'user', content: [{ type: 'text', text: 'question 1' }] }], tokens: 7, entries: 1 });
+  t.strictSame(window, { messages: [{ role: 'user', content: [{ type: 'text', text: 'question 1' }] }], tokens: 7, entries: 1, taint: [] });
 });
 
 t.test('the system text is the prompt, goals, summary and pinned facts, in this order', async (t) => {

@@ -23,6 +23,7 @@ function check(records: readonly RunRecord[], rules: object = {}, causes: Readon
     settings,
     tools: new Map(tools.map((tool) => [tool.id, tool])),
     causes,
+    taint: [],
     now: Date.parse(AT),
     real: async (path) => path,
   });
@@ -115,6 +116,7 @@ t.test('a tool whose definition has changed since the run began is not called', 
     settings,
     tools: new Map(),
     causes: new Map(),
+    taint: [],
     now: 0,
     real: async () => undefined,
   });

@@ -32,7 +32,7 @@ const open = (records: RunRecord[]): Promise<RunJournal> => RunJournal.open({ co
 
 t.test('each call gets its outcome: unknown where it was sent, not run where it was not', async (t) => {
   const journal = await open([...BEGUN]);
-  const closed = await closeRun(journal, ENDED);
+  const closed = await closeRun(journal, 'm1', ENDED);
   t.match(closed, {
     run: 1,
     text: /^It was cancelled\. Before that, it had called:\n- bank\/pay .* may have run/,
@@ -41,19 +41,19 @@ t.test('each call gets its outcome: unknown where it was sent, not run where it 
   t.match(journal.state.end, { status: 'cancelled' });
   t.strictSame(journal.state.pending, []);
   const { count } = journal.state;
-  t.strictSame(await closeRun(journal, ENDED), closed, 'a second time writes nothing');
+  t.strictSame(await closeRun(journal, 'm1', ENDED), closed, 'a second time writes nothing');
   t.equal(journal.state.count, count);
-  t.equal(await closeRun(await open([]), ENDED), undefined);
+  t.equal(await closeRun(await open([]), 'm1', ENDED), undefined);
 });
 
 t.test('a deadline expires what waits, and the block says what it waits for', async (t) => {
   const past = new RunState([...BEGUN.slice(0, 4), { t: 'ask', call: '1.2', approval: approvalOf('a1', { call: '1.2', expiresAt: AT }) }]);
   t.match(expired(past, Date.parse(AT)), [{ t: 'decision', approval: 'a1', decision: 'expire', by: { channel: 'clock' } }]);
   t.strictSame(expired(past, Date.parse(AT) - 1), []);
-  t.match(holdFor('ada', past.pending), {
+  t.match(holdFor(past.pending), {
     kind: 'approval',
     until: Date.parse(AT),
-    reason: { code: 'WAITING_APPROVAL', message: /bank\/pay, because a rule says so \(a1\)/ },
+    reason: { code: 'WAITING_APPROVAL', message: /bank\/pay, because a rule says so\.$/, fix: 'blockhouse approve a1' },
   });
 });
 

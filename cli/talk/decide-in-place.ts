@@ -1,0 +1,73 @@
+// Decisions in the middle of a talk: the call that waits is shown, and /yes, /always and /no decide about it.
+//
+// as-shown: what is decided is what was shown last, by its digest; before anything is shown, nothing is decided.
+import type { Writable } from 'node:stream';
+import type { Decide, ShownApproval } from '../../core/index.ts';
+import type { Api } from '../client/api.ts';
+import { fit } from '../terminal/layout.ts';
+import { oneLine, type Style, widthOf, writeLines } from '../terminal/output.ts';
+import { approvalCard, decisionText } from '../views/approval-text.ts';
+
+/** Where a person decides. */
+export interface PlaceToDecide {
+  readonly api: Api;
+  readonly block: string;
+  readonly style: Style;
+  readonly output: Writable;
+  /** Called when nothing of the block waits any more. */
+  onDecided(): Promise<void>;
+}
+
+const WORDS = '/yes approves it once, /always also later calls of this tool, /no denies it, /show shows all of it';
+const WORDS_OF_UNKNOWN = '/ran says that it ran, /not-ran calls it, /tell leaves it to the model, /show shows all of it';
+
+/** The commands of a talk about calls that wait. */
+export class DecideInPlace {
+  readonly commands: Readonly<Record<string, () => Promise<void>>>;
+  readonly #place: PlaceToDecide;
+  /** as-shown. */
+  #shown: ShownApproval | undefined;
+
+  constructor(place: PlaceToDecide) {
+    this.#place = place;
+    this.commands = {
+      '/yes': () => this.#decide({ decision: 'approve' }),
+      '/always': () => this.#decide({ decision: 'approve', scope: 'always' }),
+      '/no': () => this.#decide({ decision: 'deny' }),
+      '/ran': () => this.#decide({ decision: 'ran' }),
+      '/not-ran': () => this.#decide({ decision: 'not-ran' }),
+      '/tell': () => this.#decide({ decision: 'tell' }),
+      '/show': async () => void (await this.show(true)),
+    };
+  }
+
+  /** Shows the next call that waits, and how to decide. False if none does. */
+  async show(isWhole = false): Promise<boolean> {
+    const { api, block, style, output } = this.#place;
+    [this.#shown] = await api.approvals(block);
+    if (this.#shown === undefined) {
+      await this.#say('note: nothing waits for a decision.');
+      return false;
+    }
+    const card = approvalCard(this.#shown, { now: Date.now(), style });
+    const width = widthOf(output);
+    await writeLines(output, isWhole ? card : card.map((line) => fit(line, width)));
+    await this.#say(`note: ${this.#shown.kind === 'unknown' ? WORDS_OF_UNKNOWN : WORDS}.`);
+    return true;
+  }
+
+  async #decide(body: Omit<Decide, 'digest'>): Promise<void> {
+    const shown = this.#shown;
+    if (shown === undefined) return void (await this.show());
+    this.#shown = undefined;
+    const { approval } = await this.#place.api.decide(shown.id, { ...body, digest: shown.digest });
+    await this.#say(`note: ${oneLine(decisionText(approval))}`);
+    const [next] = await this.#place.api.approvals(this.#place.block);
+    if (next !== undefined) await this.show();
+    else await this.#place.onDecided();
+  }
+
+  #say(text: string): Promise<void> {
+    return writeLines(this.#place.output, [text]);
+  }
+}
