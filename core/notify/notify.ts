@@ -182,7 +182,16 @@ export class Notify {
     const { Notifications } = await import('./parts.ts');
     const work = this.#work;
     if (work === undefined || sender === undefined) throw new Error('The notifications have nobody to ask or to send them.');
-    const notifications = new Notifications({ bus, files: await files(), sender, linkPath: LINK_PATH, now, monotonic, address, waiting: (about) => work.waiting(about) });
+    const notifications = new Notifications({
+      bus,
+      files: await files(),
+      sender,
+      linkPath: LINK_PATH,
+      now,
+      monotonic,
+      address,
+      waiting: (about) => work.waiting(about),
+    });
     await notifications.open();
     return notifications;
   }

@@ -103,11 +103,14 @@ t.test('runs of schedules, those left out and deliveries of hooks are counted, w
   }
   emit('schedule.skipped', { block: 'ada', schedule: 'brief', reason: 'cap', runs: 1 });
   emit('hook.taken', { block: 'ada', hook: 'issues', id: 'm3' });
+  for (const isFinal of [false, false, true]) emit('notify.failed', { target: 'phone', status: 500, isFinal });
   const figures = await scrape(server);
   t.equal(oneOf(figures, 'blockhouse_schedule_runs_total'), 2);
   t.equal(oneOf(figures, 'blockhouse_schedule_runs_skipped_total', { reason: 'missed' }), 4);
   t.equal(oneOf(figures, 'blockhouse_schedule_runs_skipped_total', { reason: 'cap' }), 1);
   t.equal(oneOf(figures, 'blockhouse_hook_deliveries_total'), 1);
+  t.equal(oneOf(figures, 'blockhouse_notify_failures_total', { final: 'false' }), 2);
+  t.equal(oneOf(figures, 'blockhouse_notify_failures_total', { final: 'true' }), 1);
 });
 
 t.test('both formats say the same and can be read by a strict reader', async (t) => {
