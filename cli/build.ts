@@ -46,8 +46,8 @@ const shorten: Plugin = {
   },
 };
 
-/** What is loaded with the first message of a block with tools, and with the first use of a server of tools. */
-const LATER = ['core/block/reply/run/parts.ts', 'adapters/tools/index.ts'].map((file) => join(ROOT, file));
+/** What is loaded with the first message of a block with tools, the first use of a server of tools, and the first target of notifications. */
+const LATER = ['core/block/reply/run/parts.ts', 'adapters/tools/index.ts', 'core/notify/parts.ts'].map((file) => join(ROOT, file));
 /** What a start loads, by a name of each. */
 const START = { FileStore: 'core/store/files/file-store.ts', createWorkspaceBlocks: 'core/workspace-parts.ts', createCore: 'core/index.ts' };
 

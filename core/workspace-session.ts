@@ -278,7 +278,7 @@ export class WorkspaceSession {
         bus,
         entries: credentials,
         sender: options.notices,
-        files: () => openNotices(workspace),
+        files: () => openNotices(workspace, this.#options.isFolderHeld),
         now,
         monotonic,
         address: () => this.#address,

@@ -1,5 +1,5 @@
 // The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
-import type { ArchiveInfo, AskAgain, BlockConfig, BlockEntry, ChatEntry, Decide, LogFile, SetAlias } from '../../core/index.ts';
+import type { ArchiveInfo, AskAgain, BlockConfig, BlockEntry, ChatEntry, Decide, LogFile, SetAlias, SetNotifyTarget } from '../../core/index.ts';
 import type { AnswerOf } from '../../transports/http/routes.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -130,6 +130,22 @@ export class Api {
 
   runSchedule(name: string, id: string) {
     return this.#call('POST /api/blocks/:name/schedule/:id/run', { name, id });
+  }
+
+  notifyTargets() {
+    return this.#call('GET /api/notify', {});
+  }
+
+  setNotifyTarget(name: string, body: SetNotifyTarget) {
+    return this.#call('PUT /api/notify/:name', { name }, { body });
+  }
+
+  removeNotifyTarget(name: string) {
+    return this.#call('DELETE /api/notify/:name', { name });
+  }
+
+  testNotifyTarget(name: string) {
+    return this.#call('POST /api/notify/:name/test', { name });
   }
 
   /** Those that wait, page after page. */

@@ -59,6 +59,8 @@ const BY_KIND: Readonly<Record<string, Find>> = {
   'provider/model': (names) => asked(names, fullNames),
   schedule: (names) => (names.command === 'schedule add' ? [] : schedules(names)),
   hook: (names) => (names.command === 'hook new' ? [] : hooks(names)),
+  target: (names) => ofServer(names, async (api) => (await api.notifyTargets()).targets.map(({ name }) => name)),
+  event: () => ['approval.asked', 'message.failed', 'cap.reached', 'message.done'],
   approval: (names) => ofServer(names, async (api) => (await api.approvals()).map(({ id }) => id)),
   message: (names) => (names.command === 'run' ? runs(names) : []),
   server: (names) => (names.command === 'tools add' ? CURATED_NAMES : servers(names)),

@@ -39,6 +39,7 @@ export const COMMAND_MODULES = {
     ]),
   'tools-secret': () => import('../commands/tools-secret.ts').then((m) => [m.ToolsSecretCommand]),
   'tools-import': () => import('../commands/tools-import.ts').then((m) => [m.ToolsImportCommand]),
+  notify: () => import('../commands/notify.ts').then((m) => [m.NotifyListCommand, m.NotifySetCommand, m.NotifyTestCommand, m.NotifyRemoveCommand]),
   costs: () => import('../commands/costs.ts').then((m) => [m.CostsCommand]),
   logs: () => import('../commands/logs.ts').then((m) => [m.LogsCommand]),
   send: () => import('../commands/send.ts').then((m) => [m.SendCommand, m.QueueCommand]),

@@ -24,6 +24,7 @@ import type { BlockFolders } from '../store/files/block/block-folders.ts';
 import { BLOCK_FILE_LIMITS, ALL_BLOCK_FOLDERS } from '../store/parts/block-layout.ts';
 import { RENAME_NOTE } from '../store/files/block/rename-note.ts';
 import { readState } from '../store/files/fresh-file.ts';
+import { NOTICE_FOLDER } from '../store/files/notice-folder.ts';
 import { foreignKind } from '../store/files/regular-file.ts';
 import { readFault, readRegular } from '../store/files/regular-file.ts';
 import { FileSettings } from '../store/files/settings.ts';
@@ -51,6 +52,7 @@ export async function examineWorkspace(workspace: string, ledger: LedgerStore, a
     ...(await models(workspace, adapters)),
     ...filedPrices(workspace, adapters),
     ...killSwitch(workspace),
+    ...notifyTargets(workspace),
     ...(await spending(ledger)),
   ];
 }
@@ -208,6 +210,29 @@ function lostTargets(workspace: string, table: ModelTable | undefined, idOf: (na
 function killSwitch(workspace: string): Finding[] {
   if (lstatSync(join(workspace, 'halted.json'), { throwIfNoEntry: false }) === undefined) return [];
   return [warning('halted.json', 'all blocks are halted', 'Run `blockhouse unhalt` when they should continue.')];
+}
+
+/** Targets of notifications that have answered 410, with what waits for them; of each process that has a part of the folder. */
+function notifyTargets(workspace: string): Finding[] {
+  const own = join(workspace, NOTICE_FOLDER);
+  const parts = itemsOf(own).flatMap((item) => (item.isDirectory() && /^part-\d+$/.test(item.name) ? [join(own, item.name)] : []));
+  return [own, ...parts].flatMap((folder) =>
+    itemsOf(join(folder, 'targets')).flatMap(({ name: file }) => {
+      const name = file.replace(/\.json$/, '');
+      const state = readState(join(folder, 'targets', file));
+      const value = state.kind === 'text' ? tryParseJson(state.text) : undefined;
+      if (isTemporaryName(file) || !isObject(value) || value['off'] !== true) return [];
+      const pending = itemsOf(join(folder, `pending-${name}`)).filter((item) => !isTemporaryName(item.name)).length;
+      const problem = `the target ${shown(name)} of notifications has answered 410, so it gets no more; ${pending} wait for it`;
+      return [
+        warning(
+          NOTICE_FOLDER,
+          problem,
+          `Set it again (\`blockhouse notify set ${shown(name)} --url …\`), or remove it (\`blockhouse notify rm ${shown(name)}\`).`,
+        ),
+      ];
+    }),
+  );
 }
 
 /** Spending that can't be read doesn't count towards the caps. */

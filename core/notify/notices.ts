@@ -1,8 +1,7 @@
-// What people are told: which facts become notices, for whom, and in which words. Pure: no I/O.
+// What people hear of: which facts become notices, for whom, and in which words. Pure: no I/O.
 //
 // names-only: a notice has names, ids, times and codes. Arguments, results, texts of messages, notes, a provider's words and keys are never in it: it goes through
 //   programs of others.
-import { escapeInvisible } from '../base/invisible.ts';
 import type { CoreEvents } from '../bus.ts';
 import type { Approval, NotifyTarget } from '../types.ts';
 
@@ -27,7 +26,7 @@ export interface Notice {
   readonly code?: string;
 }
 
-/** What a notice is told with. */
+/** What a notice is made with besides. */
 export interface Telling {
   /** ISO 8601. */
   readonly at: string;
@@ -122,5 +121,5 @@ const MAX_NAME = 128;
 
 /** Names of tools are those of other people's servers. */
 function plain(name: string): string {
-  return escapeInvisible(name).slice(0, MAX_NAME);
+  return name.replaceAll(/[^ -~]/g, '?').slice(0, MAX_NAME);
 }

@@ -1,4 +1,4 @@
-// The targets of a workspace, what they are told, and what their links open. Loaded with the first target.
+// The targets of a workspace, what they hear of, and what their links open. Loaded with the first target.
 //
 // signed-out: each try has a signature of Standard Webhooks, of its own time, and the id of its notice.
 // own-facts: the bus of a server tells what happens to the blocks that it has, so of several servers exactly one makes a notice.
@@ -9,7 +9,6 @@ import type { NoticeSender } from '../ports.ts';
 import type { NoticeFiles } from '../store/port.ts';
 import type { Approval, NotifyTarget, NotifyTest } from '../types.ts';
 import { askedNotice, bodyOf, capNotice, finishedNotice, isWanted, type Notice, type NoticeBody, summaryBody, testBody } from './notices.ts';
-import { LINK_PATH } from './link-path.ts';
 import { type AboutApproval, Outbox } from './outbox.ts';
 import { checkedURL, shownTarget, type Target } from './targets.ts';
 import { type Ticket, Tickets } from './tickets.ts';
@@ -23,6 +22,8 @@ export interface NotificationsOptions {
   readonly bus: CoreBus;
   readonly files: NoticeFiles;
   readonly sender: NoticeSender;
+  /** What stands before the ticket of a link. */
+  readonly linkPath: string;
   /** Epoch milliseconds. */
   now(): number;
   /** Monotonic milliseconds. */
@@ -177,7 +178,7 @@ export class Notifications {
     const approval = await this.#options.waiting(about);
     if (approval?.kind !== 'call') return undefined;
     const ticket = await this.#tickets.make(approval, name).catch(this.#onFault);
-    return ticket === undefined ? undefined : `${publicURL}${LINK_PATH}${ticket}`;
+    return ticket === undefined ? undefined : `${publicURL}${this.#options.linkPath}${ticket}`;
   }
 
   #telling(target: Target | undefined): { readonly at: string; readonly base: string | undefined } {

@@ -7,6 +7,7 @@ import { SetNotifyTarget } from '../schemas/workspace-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { NoticeFiles } from '../store/port.ts';
 import type { Approval, NotifyList, NotifySet, NotifyTest } from '../types.ts';
+import { LINK_PATH } from './link-path.ts';
 import type { Notifications } from './notifications.ts';
 import type { AboutApproval } from './outbox.ts';
 import type { Target } from './targets.ts';
@@ -71,7 +72,7 @@ export class Notify {
     this.#work = work;
   }
 
-  /** From now on the targets of auth.json are told. */
+  /** From now on the targets of auth.json get notices. */
   async open(): Promise<void> {
     this.#options.bus.on('credentials.changed', this.#onChanged);
     await this.#look();
@@ -181,7 +182,16 @@ export class Notify {
     const { Notifications } = await import('./parts.ts');
     const work = this.#work;
     if (work === undefined || sender === undefined) throw new Error('The notifications have nobody to ask or to send them.');
-    const notifications = new Notifications({ bus, files: await files(), sender, now, monotonic, address, waiting: (about) => work.waiting(about) });
+    const notifications = new Notifications({
+      bus,
+      files: await files(),
+      sender,
+      linkPath: LINK_PATH,
+      now,
+      monotonic,
+      address,
+      waiting: (about) => work.waiting(about),
+    });
     await notifications.open();
     return notifications;
   }

@@ -1,6 +1,8 @@
 // Picks the store of a workspace: its folder, or a database. The folder is locked with either, because it has what is of this machine alone: the credentials
 // of providers, the log of the server, and its address for the CLI.
+import { join } from 'node:path';
 import { type CoreBus, createBus } from '../bus.ts';
+import { BlockhouseError } from '../errors.ts';
 import type { Turn } from './files/fresh-file.ts';
 import { useCopy } from './files/copy-note.ts';
 import { WorkspaceLock } from './files/lock.ts';
@@ -54,10 +56,27 @@ export async function openDebugFile(workspace: string, bus: CoreBus): Promise<Bo
   return new DebugFile(workspace, { onFault: (error) => bus.emit('workspace.fault', { what: DEBUG_FILE, error }) });
 }
 
-/** Where notifications wait until they are delivered. Nothing of it is read or made yet. */
-export async function openNotices(workspace: string): Promise<NoticeFiles> {
-  const { NoticeFolder } = await import('./files/file-store.ts');
-  return new NoticeFolder(workspace);
+/** The most processes that share a folder. */
+const MAX_SHARERS = 256;
+
+/**
+ * Where notifications wait until they are delivered. Nothing of it is read or made yet. With `isShared`, other processes work in the same folder, so each takes a part of it
+ * for itself, by a lock: no notice is sent by two, and the next process takes over the part of one that has ended.
+ */
+export async function openNotices(workspace: string, isShared: boolean): Promise<NoticeFiles> {
+  const { NOTICE_FOLDER, NoticeFolder } = await import('./files/file-store.ts');
+  const own = join(workspace, NOTICE_FOLDER);
+  if (!isShared) return new NoticeFolder(own);
+  for (let part = 1; part <= MAX_SHARERS; part += 1) {
+    const path = join(own, `part-${part}`);
+    try {
+      await WorkspaceLock.acquire(path);
+      return new NoticeFolder(path);
+    } catch (error) {
+      if (!(error instanceof BlockhouseError) || error.code !== 'WORKSPACE_BUSY') throw error;
+    }
+  }
+  throw new Error(`More than ${MAX_SHARERS} processes send notifications of ${workspace}.`);
 }
 
 /** What keys have spent, for a process that may not hold the workspace: nothing is written. */

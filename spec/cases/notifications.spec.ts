@@ -69,7 +69,7 @@ t.test('a server that is killed between the delivery and the note of it sends th
   await until('it is noted', () => pending(one.workspace).length === 0);
 });
 
-t.test('each event is told to those who want it, in our own words', async (t) => {
+t.test('those who want it hear of each event, in our own words', async (t) => {
   const [all, some] = [await startReceiver(t), await startReceiver(t)];
   const one = await notifyingCore(t, {
     answer: (request, res) => {

@@ -6,7 +6,7 @@ import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Cli } from 'clipanion';
 import type { Test } from 'tap';
-import { createAdapters } from '../../adapters/index.ts';
+import { createAdapters, createNoticeSender } from '../../adapters/index.ts';
 import { runProgram } from '../../cli/main/program.ts';
 import { createWsTransport } from '../../transports/ws/index.ts';
 import { friendlyDaemon, startServer } from '../support/server.ts';
@@ -114,7 +114,7 @@ function deskOf(t: Test, workspace: string, upstream: FakeUpstream): Desk {
 
 /** A server on a workspace of its own, both in this process, before a daemon that answers as `answer` says. */
 export async function openDesk(t: Test, answer: Answerer = friendlyDaemon): Promise<Desk> {
-  const { workspace, upstream, core, transport, url } = await startServer(t, { answer, adapters: createAdapters() });
+  const { workspace, upstream, core, transport, url } = await startServer(t, { answer, adapters: createAdapters(), notices: createNoticeSender() });
   const sockets = createWsTransport(core, transport.server);
   t.teardown(() => sockets.close());
   await core.announce(url);

@@ -213,6 +213,12 @@ export const FAMILIES = {
     help: 'Deliveries that hooks of blocks have taken, also those that came again.',
     labels: [],
   },
+  notifyFailures: {
+    name: 'blockhouse_notify_failures_total',
+    kind: 'counter',
+    help: 'Tries to deliver a notification that failed; final ones are not tried again.',
+    labels: ['final'],
+  },
 
   keySpent: {
     name: 'blockhouse_key_spent',

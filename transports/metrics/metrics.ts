@@ -42,6 +42,7 @@ export class Metrics {
   readonly #droppedSpans = new Counts();
   /** By part of the store. */
   readonly #store = new Shelves(() => new Histogram(FAMILIES.storeAnswerSeconds));
+  readonly #notifyFailures = new Counts();
   readonly #process = new ProcessFigures();
   /** When the messages came that wait, by their ids, the oldest first. */
   readonly #waiting = new Map<string, { readonly block: string; readonly at: number }>();
@@ -100,6 +101,7 @@ export class Metrics {
     events.on('hook.taken', () => {
       this.#deliveries += 1;
     });
+    events.on('notify.failed', ({ isFinal }) => this.#notifyFailures.add(String(isFinal)));
     events.on('store.answered', ({ part, durationMs }) => this.#store.of(part).observe(durationMs / 1000));
     events.on('workspace.fault', () => {
       this.#faults += 1;
@@ -212,6 +214,7 @@ export class Metrics {
     yield ['schedulesFired', one(this.#firedRuns)];
     yield ['schedulesSkipped', pairsOf(this.#skippedRuns)];
     yield ['hooksTaken', one(this.#deliveries)];
+    yield ['notifyFailures', pairsOf(this.#notifyFailures)];
   }
 
   async #ofBlocks(): Promise<Families> {

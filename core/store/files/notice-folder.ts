@@ -11,13 +11,14 @@ export const NOTICE_FOLDER = 'notify';
 const MAX_BYTES = 64 * 1024;
 const ENDING = '.json';
 
-/** The folder of one workspace. */
+/** The folder of one workspace, or of one of the processes that share it. */
 export class NoticeFolder {
   readonly #path: string;
   readonly #made = new Set<string>();
 
-  constructor(workspace: string) {
-    this.#path = join(workspace, NOTICE_FOLDER);
+  /** `path` is made with the first file. */
+  constructor(path: string) {
+    this.#path = path;
   }
 
   async all(folder: string, onBad: (name: string, error: unknown) => void): Promise<readonly (readonly [name: string, value: unknown])[]> {

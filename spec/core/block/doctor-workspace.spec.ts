@@ -176,3 +176,15 @@ t.test('a key that goes over the network in plain text is reported wherever it s
     t.same(problems(await blocks.check(), 'auth.json'), [], `${name} ${JSON.stringify(entry)}`);
   }
 });
+
+t.test('a target of notifications that has turned itself off is reported, with what waits for it', async (t) => {
+  const files = {
+    targets: { 'phone.json': '{"off":true,"dropped":0,"last":null}', 'desk.json': '{"off":false}', 'bad.json': '{' },
+    'pending-phone': { 'msg_1.json': '{}', 'msg_2.json': '{}' },
+  };
+  const { blocks } = await startCore(t, { files: { notify: { ...files, 'part-1': { targets: { 'old.json': '{"off":true}' } } } } });
+  t.same(problems(await blocks.check(), 'notify'), [
+    'the target phone of notifications has answered 410, so it gets no more; 2 wait for it',
+    'the target old of notifications has answered 410, so it gets no more; 0 wait for it',
+  ]);
+});

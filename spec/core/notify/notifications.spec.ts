@@ -13,7 +13,7 @@ import { MemoryFiles } from '../../support/notify/memory-files.ts';
 import { until } from '../../support/until.ts';
 import { notifyingCore, startReceiver } from '../../support/notify/receiver.ts';
 
-t.test('an answered message is told to a target that wants to hear of it, signed', async (t) => {
+t.test('a target hears of an answered message, signed', async (t) => {
   const receiver = await startReceiver(t);
   const one = await notifyingCore(t);
   await one.create('ada');
@@ -76,6 +76,7 @@ async function direct(t: Test, target: Partial<Target> = {}): Promise<Direct> {
     },
     now: Date.now,
     monotonic: () => performance.now(),
+    linkPath: '/api/decide/',
     address: () => 'http://127.0.0.1:8420',
     waiting: async () => one.waiting,
   });

@@ -39,7 +39,7 @@ t.test('a target is in auth.json alone, which only this user reads, and no provi
   t.same(JSON.parse(readFileSync(file, 'utf8')), {});
 });
 
-t.test('targets that are written by hand, while the server runs or before, are told', async (t) => {
+t.test('targets that are written by hand, while the server runs or before, get notices', async (t) => {
   const receiver = await startReceiver(t);
   const secret = newSecret();
   const one = await notifyingCore(t);

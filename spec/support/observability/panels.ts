@@ -114,6 +114,7 @@ export const ROWS: readonly Row[] = [
         [`sum (increase(${of('schedulesFired')}[$__range]))`, 'runs of schedules'],
         [increase('schedulesSkipped', 'reason'), 'runs left out: {{reason}}'],
         [`sum (increase(${of('hooksTaken')}[$__range]))`, 'deliveries of hooks'],
+        [increase('notifyFailures', 'final'), 'notifications that failed, final: {{final}}'],
       ),
       plot(
         'Calls of tools and decisions, in the time shown',

@@ -34,13 +34,24 @@ t.test('the routes of the contract are there, each route once', async (t) => {
 });
 
 t.test(
-  'health, what says that a server is there, the verdict about a token, signing in, signed deliveries and the published contracts, and no other route, need no token',
+  'health, what says that a server is there, the verdict about a token, signing in, signed deliveries, decision links and the published contracts, and no other route, need no token',
   async (t) => {
     t.strictSame(
       ROUTES.filter((route) => route.public)
         .map(({ path }) => path)
         .sort(),
-      ['/api/auth/status', '/api/health', '/api/hooks/:block/:hook', '/api/session', '/asyncapi.json', '/ollama', '/openapi.json', '/v1/health'],
+      [
+        '/api/auth/status',
+        '/api/decide/:ticket',
+        '/api/decide/:ticket',
+        '/api/health',
+        '/api/hooks/:block/:hook',
+        '/api/session',
+        '/asyncapi.json',
+        '/ollama',
+        '/openapi.json',
+        '/v1/health',
+      ],
     );
   },
 );

@@ -109,6 +109,7 @@ t.test('runs of schedules, those left out, deliveries of hooks, calls of tools a
   emit('tool.finished', { ...call, outcome: 'unknown', isError: false, ms: null });
   emit('approval.requested', { block: 'ada', id: 'm1', approval: 'a1', tool: 'bank/pay', because: 'rule', expiresAt: '' });
   emit('approval.decided', { block: 'ada', id: 'm1', approval: 'a1', tool: 'bank/pay', state: 'denied' });
+  for (const isFinal of [false, false, true]) emit('notify.failed', { target: 'phone', status: 500, isFinal });
   const figures = await scrape(server);
   t.equal(oneOf(figures, 'blockhouse_schedule_runs_total'), 2);
   t.equal(oneOf(figures, 'blockhouse_schedule_runs_skipped_total', { reason: 'missed' }), 4);
@@ -118,6 +119,8 @@ t.test('runs of schedules, those left out, deliveries of hooks, calls of tools a
     t.equal(oneOf(figures, 'blockhouse_tool_calls_total', { outcome }), count, outcome);
   t.equal(oneOf(figures, 'blockhouse_approvals_requested_total'), 1);
   t.equal(oneOf(figures, 'blockhouse_approvals_total', { outcome: 'denied' }), 1);
+  t.equal(oneOf(figures, 'blockhouse_notify_failures_total', { final: 'false' }), 2);
+  t.equal(oneOf(figures, 'blockhouse_notify_failures_total', { final: 'true' }), 1);
 });
 
 t.test('both formats say the same and can be read by a strict reader', async (t) => {

@@ -13,6 +13,7 @@ const TAGS = {
   MCP: 'The door of other agents: Blockhouse as a server of the Model Context Protocol.',
   Tools: 'The servers whose tools blocks may call, and what a person has approved of them.',
   Approvals: 'Calls of tools that wait for people.',
+  Notifications: 'Notices of what needs people, where they go, and links that decide about a call.',
   Archive: 'Archived blocks, until they are restored or deleted for good.',
   Workspace: 'Costs, checks and the kill switch of the whole workspace.',
   Server: 'Health, token and settings of the server, and the published contracts.',
