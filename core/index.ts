@@ -105,7 +105,6 @@ export { rounded } from './store/parts/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/parts/log-text.ts';
 export type { GatewayCall, KeySpend, LogRange } from './store/port.ts';
 export type { ConnectOptions, ListPage, ListQuery, ListSort, LogFields, LogLevel as LineLevel, StoreConnection } from './store/store.ts';
-export { leadsBack, type OwnerOfAddress } from './tools/leads-back.ts';
 export type { Catalogue, JsonRecord, ServerSettings, ToolCallRequest, ToolDefinition, ToolHost, ToolOutcome } from './tools/port.ts';
 export type { ToolServerState, ToolServers, ToolServerView, ToolView } from './tools/servers.ts';
 export type * from './types.ts';
