@@ -1,4 +1,5 @@
 import t from 'tap';
+import { BlockhouseError } from '../../../../../core/index.ts';
 import { serve } from '../../../../../transports/http/handlers/mcp/serve.ts';
 import { toolCall } from '../../../../../transports/http/handlers/mcp/tool-call.ts';
 import { callByHand, serveMcp } from '../../../../support/mcp-clients.ts';
@@ -77,6 +78,10 @@ t.test('a call without arguments has none, and a failure of the server is an err
     server.log.filter(({ level }) => level === 'error'),
     [{ fields: { path: '/mcp', status: 500 } }],
   );
+  blocks.page = async () => {
+    throw new BlockhouseError('STORAGE_FAILED', 'The disk can not be read.');
+  };
+  t.match(await callByHand(server, 'list_blocks'), { status: 500, json: { error: { data: { code: 'STORAGE_FAILED' } } } });
 });
 
 t.test('both are what the route calls', async (t) => {
