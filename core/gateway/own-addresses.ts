@@ -64,24 +64,7 @@ export class OwnAddresses {
     if (this.own.some((served) => leadsTo(served, url))) return 'this server itself';
     return this.#others.some((served) => leadsTo(served, url)) ? 'another server of this workspace' : undefined;
   }
-
-  /**
-   * Why an entry of a server of tools leads back here, to /mcp, so that blocks would call themselves; undefined if it does not, as far as can be seen. A program in between
-   * can't be seen: it is stopped when it comes, by the header `x-blockhouse-instance` over HTTP, and by BLOCKHOUSE_SERVER in the environment of `blockhouse mcp`.
-   */
-  leadsBack({ url, command, args }: Readonly<Record<string, unknown>>): string | undefined {
-    const address = typeof url === 'string' ? urlOf(url) : undefined;
-    const owner = address === undefined ? undefined : this.ownerOf(address);
-    if (owner !== undefined) return `leads to ${owner}, so blocks would call themselves`;
-    const words = [command, ...(Array.isArray(args) ? args : [])].filter((word): word is string => typeof word === 'string');
-    const program = words.findIndex((word) => PROGRAM.test(word) || MAIN.test(word));
-    if (program === -1 || !words.slice(program + 1).includes('mcp')) return undefined;
-    return 'starts `blockhouse mcp`, so blocks would call themselves';
-  }
 }
-
-const PROGRAM = /(?:^|[\\/@])blockhouse(?:@[^\\/]*)?(?:\.cmd|\.exe)?$/i;
-const MAIN = /[\\/]blockhouse[\\/](?:dist[\\/])?cli[\\/]main\.(?:js|ts)$/i;
 
 function leadsTo({ origins, paths }: ServedAt, { origin, pathname }: URL): boolean {
   const path = pathname.endsWith('/') ? pathname : `${pathname}/`;
