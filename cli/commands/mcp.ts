@@ -24,12 +24,25 @@ export class McpCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     const { env, stdin } = this.context;
-    if (env['BLOCKHOUSE_SERVER'] !== undefined)
-      throw new CliError('usage', 'This was started as a server of tools of a block, so blocks of this server would call themselves. Remove it from mcp.json.');
+    await assertOutside((await this.config()).workspace, env['BLOCKHOUSE_SERVER']);
     return this.withServer(async ({ client }) => {
       const { bridgeMcp } = await import('../client/mcp-bridge.ts');
       await bridgeMcp(client, { input: stdin, output: this.stdout, key: env['BLOCKHOUSE_MCP_KEY'] });
       return 'ok';
     });
   }
+}
+
+/**
+ * Servers of tools of a block, and what they start, have the mark of their workspace in the environment: tools of this workspace there would be blocks that call themselves.
+ * Throws a CliError.
+ */
+async function assertOutside(workspace: string, mark: string | undefined): Promise<void> {
+  if (mark === undefined) return;
+  const { markOf } = await import('../input/tool-mark.ts');
+  if ((await markOf(workspace)) !== mark) return;
+  throw new CliError(
+    'usage',
+    'This was started by a server of tools of a block of the same workspace, so blocks would call themselves. Remove it from mcp.json.',
+  );
 }

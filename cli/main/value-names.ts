@@ -88,7 +88,6 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--window': 'count|all',
   '--workers': 'count',
   '--workspace': 'folder',
-  '--url': 'url',
 };
 
 /** Where it means something else: the words of a command, and its own. */

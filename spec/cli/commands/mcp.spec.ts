@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client } from '@modelcontextprotocol/client';
@@ -47,7 +47,11 @@ t.test('without a server it starts none, and says so', async (t) => {
   t.notOk(existsSync(workspace));
 });
 
-t.test('started as a server of tools of a block, it refuses', async (t) => {
-  const { on } = await openDesk(t);
-  t.match(await on(['mcp'], { input: request(1, 'ping'), env: { BLOCKHOUSE_SERVER: 'x' } }), { code: 2, stdout: '', stderr: /call themselves/ });
+t.test('started by a server of tools of a block of its workspace, it refuses, and by one of another workspace not', async (t) => {
+  const { on, workspace } = await openDesk(t);
+  const start = (mark: string) => on(['mcp'], { input: request(1, 'ping'), env: { BLOCKHOUSE_SERVER: mark } });
+  t.match(await start('ours'), { code: 0, stdout: /"result"/ });
+  writeFileSync(`${workspace}/.servers.json`, JSON.stringify({ mark: 'ours', servers: [] }));
+  t.match(await start('ours'), { code: 2, stdout: '', stderr: /call themselves/ });
+  t.match(await start('theirs'), { code: 0, stdout: /"result"/ });
 });

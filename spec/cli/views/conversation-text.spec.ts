@@ -69,6 +69,8 @@ t.test('what a schedule, a hook or a program with a key has sent is not shown as
   t.equal(who({}), 'you');
   t.equal(who({ channel: 'schedule', clientId: 'schedule:brief:2026-11-22T08:00:00.000Z' }), 'schedule brief');
   t.equal(who({ channel: 'hook', chain: [{ via: 'hook', hook: 'issues' }] }), 'hook issues');
+  t.equal(who({ channel: 'mcp', chain: [{ via: 'mcp' }] }), 'MCP');
+  t.equal(who({ channel: 'mcp', chain: [{ via: 'mcp', key: 'agent' }] }), 'MCP, key agent');
   t.equal(who({ channel: 'api', chain: [{ via: 'key', key: 'my-app' }] }), 'key my-app');
   t.equal(who({ channel: 'api', chain: [{ via: 'api' }] }), 'you');
 });

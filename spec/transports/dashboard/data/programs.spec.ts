@@ -56,6 +56,14 @@ t.test('a new key whose only caps are in USD refuses what they would not count, 
   t.equal(Date.parse(expiresAt) - new Date('2027-01-31T00:00:00').getTime(), 86_399_000, 'the whole day');
 });
 
+t.test('a key of an agent keeps its rights with another list of blocks, and loses them without one', async (t) => {
+  const agent = typedLimits({ ...KEY, rights: ['mcp'] });
+  t.equal(agent.blocks, '*');
+  t.same(limitsOf({ ...agent, blocks: 'ada' }, agent), { rights: ['mcp'], blocks: ['ada'] });
+  t.same(limitsOf({ ...agent, blocks: '' }, agent), { rights: [], blocks: null });
+  t.same(limitsOf({ ...agent, usdPerDay: '6' }, agent), { usdPerDay: 6 });
+});
+
 t.test('the blocks of a key are typed in lines: none, some, or all with a star', async (t) => {
   const none = typedLimits(KEY);
   t.equal(none.blocks, '');

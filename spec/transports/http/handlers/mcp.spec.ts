@@ -108,3 +108,15 @@ t.test('an error has the code of the server in its data', async (t) => {
   });
   t.match(mcpFault(new BlockhouseError('UNAUTHORIZED', 'No.'), 'req_1', {}), { status: 401, body: { error: { code: -32000 } } });
 });
+
+t.test('each request counts for its route', async (t) => {
+  const { server } = await serveMcp(t);
+  const served: unknown[] = [];
+  server.core.events.on('request.served', ({ method, route, status }) => void served.push({ method, route, status }));
+  await server.call('POST', '/mcp', { body: { jsonrpc: '2.0', id: 1, method: 'ping' } });
+  await server.call('DELETE', '/mcp');
+  t.match(served, [
+    { method: 'POST', route: '/mcp', status: 200 },
+    { method: 'DELETE', status: 405 },
+  ]);
+});

@@ -5,6 +5,10 @@ import { faults, pointerTo } from '../../../contract/document.ts';
 
 const faultsOf = (name: keyof typeof MCP_SHAPES, value: unknown): unknown[] => faults(pointerTo('components', 'schemas', name), value);
 
+t.test('each schema is in the document', async (t) => {
+  for (const name of Object.keys(MCP_SHAPES)) t.not(faultsOf(name as keyof typeof MCP_SHAPES, {}).length, 0, name);
+});
+
 t.test('a message has a method, and an answer a result or an error', async (t) => {
   const { McpCall, McpCallAnswer } = MCP_EXAMPLES;
   t.strictSame(faultsOf('McpMessage', McpCall.value), []);

@@ -1,6 +1,7 @@
 import t from 'tap';
-import { serve } from '../../../../../transports/http/handlers/mcp/serve.ts';
+import { BlockhouseError } from '../../../../../core/index.ts';
 import { toolCall } from '../../../../../transports/http/handlers/mcp/tool-call.ts';
+import type { RouteContext } from '../../../../../transports/http/wire/route.ts';
 import { callByHand, serveMcp } from '../../../../support/mcp-clients.ts';
 import type { TestServer } from '../../../../support/server.ts';
 
@@ -77,9 +78,12 @@ t.test('a call without arguments has none, and a failure of the server is an err
     server.log.filter(({ level }) => level === 'error'),
     [{ fields: { path: '/mcp', status: 500 } }],
   );
+  blocks.page = async () => {
+    throw new BlockhouseError('STORAGE_FAILED', 'The disk can not be read.');
+  };
+  t.match(await callByHand(server, 'list_blocks'), { status: 500, json: { error: { data: { code: 'STORAGE_FAILED' } } } });
 });
 
-t.test('both are what the route calls', async (t) => {
-  t.equal(serve.name, 'serve');
-  t.equal(toolCall.name, 'toolCall');
+t.test('a tool that is not there is an error under the id of its request', async (t) => {
+  await t.rejects(toolCall({} as RouteContext, 7, { name: 'delete_block', arguments: {} }), { code: -32602, id: 7, message: /"delete_block"/ });
 });
