@@ -262,7 +262,7 @@ export class WorkspaceSession {
       gateway,
       calls,
       store,
-      tools: options.tools === undefined || this.#options.database !== undefined ? undefined : { host: options.tools, realPath: realPathOf },
+      tools: this.#options.database !== undefined ? undefined : new parts.ToolsHere(options.tools, realPathOf),
       member: () => membership,
       rejoin: async () => {
         membership = await store.join();

@@ -32,6 +32,7 @@ import { searchOperation } from './operations-search.ts';
 import { Ownership } from './ownership.ts';
 import { monitorActors } from './reply/actors.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
+import type { BlockWork } from '../tools/builtin/work.ts';
 import type { Candidate } from './status/candidates.ts';
 import { asItStands, damagedEntry, entryOf, restingPulse } from './status/list-entry.ts';
 
@@ -113,10 +114,16 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     return { ...contents, pulse: { ...contents.pulse, queue: countQueue(contents.chat) } };
   };
 
+  const answering = answerOperation(context);
+  let work: Promise<BlockWork> | undefined;
+  world.tools?.provide(() => {
+    work ??= import('./tool-work.ts').then(({ toolWork }) => toolWork(context, { ...answering, autoStart: monitors.autoStart }));
+    return work;
+  });
   return {
     ...configOperations(context),
     ...chatOperations(context, monitors.autoStart),
-    ...answerOperation(context),
+    ...answering,
     ...searchOperation(context),
     ...runOperations(context),
     ...memoryOperations(context),

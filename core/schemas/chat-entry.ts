@@ -11,8 +11,8 @@ export const ANSWER_STATUSES = ['done', 'interrupted', 'failed'] as const;
 /** What a client may say of where its message comes from. */
 export const CHANNELS = ['web', 'cli', 'api'] as const;
 export type Channel = types.Channel;
-/** Where a message came from: a client, a schedule of the block, or another program at one of its hooks. */
-export const ORIGINS = [...CHANNELS, 'schedule', 'hook'] as const;
+/** Where a message came from: a client, a schedule of the block, another program at one of its hooks, or another block. */
+export const ORIGINS = [...CHANNELS, 'schedule', 'hook', 'block'] as const;
 
 /** Why a message failed or waits for another attempt. */
 export const EntryError = object({ code: string, message: string, retryable: boolean });
@@ -25,11 +25,13 @@ export type AskedModel = types.AskedModel;
 /** How a message came: one step of its way. */
 export const ChainLink = object(
   {
-    via: oneOf(['api', 'key', 'hook']),
+    via: oneOf(['api', 'key', 'hook', 'block']),
     key: { type: 'string', description: 'The name of the key with which it was sent' },
     hook: { type: 'string', description: 'The id of the hook that took it' },
+    block: { type: 'string', description: 'The name of the block that has sent it with a call of `block/send`' },
+    links: { ...count, description: 'How many messages in a row came from `block/later` before, without a person or a schedule' },
   },
-  ['key', 'hook'],
+  ['key', 'hook', 'block', 'links'],
 );
 const anyObject = { type: 'object', additionalProperties: {} } as const;
 const name = <const T extends string>(value: T) => ({ type: 'string', const: value }) as const;
@@ -138,9 +140,10 @@ const result = object(
     ref: { type: 'string', description: 'The whole result is kept under it' },
     chars: count,
     images: { ...count, description: 'How many images of the whole result a model may see' },
+    tokens: { ...count, description: 'What the calls of models of another block have used for it, which counts for `limits.tokens`' },
     by: { type: 'string', description: 'Who says so, where it was not the tool: person or probe' },
   },
-  ['notice', 'ref', 'chars', 'images', 'by'],
+  ['notice', 'ref', 'chars', 'images', 'tokens', 'by'],
 );
 const found = object({ t: name('found'), call, query: string, tools: { ...listOf(string), description: 'They are in the list of tools from here on' } });
 const refused = object({ t: name('refused'), call, code: oneOf(REFUSALS), note: string });
@@ -181,7 +184,10 @@ export const ChatEntry = {
       description: 'On a message that was asked again: id of the message whose place it takes. Once it is answered, models see it and no longer the other one',
     },
     asks: { ...AskedModel, description: "On a message: the model that is asked in place of the block's" },
-    chain: { ...listOf(ChainLink), description: 'On a message from a hook, or from a program that asks the block as a model: how it came, and with which key' },
+    chain: {
+      ...listOf(ChainLink),
+      description: 'On a message from a hook, from another block, or from a program that asks the block as a model: how it came, and with which key',
+    },
     window: { ...count, description: 'On a message: how many earlier exchanges the model sees with it; left out: all that fit' },
     clientId: { type: 'string', description: "The sender's own id. Sending the same id again does not create a second message" },
     attempts: count,

@@ -59,6 +59,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'base',
       'schemas',
       'bus',
+      'tools',
       'store port',
       'conversation',
       'costs',

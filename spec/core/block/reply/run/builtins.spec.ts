@@ -112,7 +112,7 @@ t.test('block__read_result is offered once a result was cut, needs no rule, and 
 
 t.test('a built-in tool that is not there is not begun', async (t) => {
   const builtins = new Builtins({} as never);
-  await t.rejects(builtins.call({ tool: 'other', arguments: {}, callId: 'ada/m1/1.1' } as never), { code: 'TOOL_NOT_BEGUN' });
+  await t.rejects(builtins.call({ tool: 'other', arguments: {}, callId: 'ada/m1/1.1' } as never, new AbortController().signal), { code: 'TOOL_NOT_BEGUN' });
 });
 
 t.test('the list of a run grows with its journal', async (t) => {
