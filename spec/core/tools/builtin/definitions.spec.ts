@@ -50,7 +50,7 @@ t.test('own-chain: a message goes to no block that it came through, through so m
   t.match(say({ block: 'b' }), /has come through b/, 'not to itself');
   t.equal(say({ chain: [{ via: 'hook', hook: 'b' }, ...through('c')] }), undefined);
   t.match(say({ chain: through('c', 'd') }), /through 3 blocks, .*tools\.send\.hops/);
-  const calls = [1, 2].map((step) => [modelRecord(step), answerRecord(step, [{ name: 'block__send', arguments: {} }]), resultRecord(`${step}.1`)]).flat();
+  const calls = [1, 2].flatMap((step) => [modelRecord(step), answerRecord(step, [{ name: 'block__send', arguments: {} }]), resultRecord(`${step}.1`)]);
   const state = new RunState([runRecord(), ...calls]);
   t.match(say({ state }), /tools\.send\.perMessage/);
   t.equal(say({ state, place: '1.1' }), undefined, 'the call itself does not count');
