@@ -29,10 +29,10 @@ import { monitorOperations } from './operations-monitor.ts';
 import { scheduleOperations, scheduleWork } from './operations-schedule.ts';
 import { runOperations } from './operations-runs.ts';
 import { searchOperation } from './operations-search.ts';
+import { blockWork } from './operations-tools.ts';
 import { Ownership } from './ownership.ts';
 import { monitorActors } from './reply/actors.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
-import type { BlockWork } from '../tools/builtin/work.ts';
 import type { Candidate } from './status/candidates.ts';
 import { asItStands, damagedEntry, entryOf, restingPulse } from './status/list-entry.ts';
 
@@ -115,11 +115,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   };
 
   const answering = answerOperation(context);
-  let work: Promise<BlockWork> | undefined;
-  world.tools?.provide(() => {
-    work ??= import('./tool-work.ts').then(({ toolWork }) => toolWork(context, { ...answering, autoStart: monitors.autoStart }));
-    return work;
-  });
+  world.tools?.provide(blockWork(context, { ...answering, autoStart: monitors.autoStart }));
   return {
     ...configOperations(context),
     ...chatOperations(context, monitors.autoStart),

@@ -60,9 +60,9 @@ export interface WorkspaceTools {
   readonly host: ToolHost;
   readonly hasHost: boolean;
   /** Called once, before the first block runs. */
-  provide(work: () => Promise<BlockWork>): void;
+  provide(work: BlockWork): void;
   /** What the built-in tools ask of the blocks. */
-  work(): Promise<BlockWork>;
+  work(): BlockWork;
   /** The path with the links of its existing parents resolved; undefined for one that can't be. */
   realPath(path: string): Promise<string | undefined>;
 }

@@ -32,7 +32,7 @@ export class ToolsHere implements WorkspaceTools {
   readonly host: ToolHost;
   readonly hasHost: boolean;
   readonly realPath: WorkspaceTools['realPath'];
-  #work: (() => Promise<BlockWork>) | undefined;
+  #work: BlockWork | undefined;
 
   constructor(host: ToolHost | undefined, realPath: WorkspaceTools['realPath']) {
     this.host = host ?? NO_HOST;
@@ -40,12 +40,13 @@ export class ToolsHere implements WorkspaceTools {
     this.realPath = realPath;
   }
 
-  provide(work: () => Promise<BlockWork>): void {
+  provide(work: BlockWork): void {
     this.#work = work;
   }
 
-  work(): Promise<BlockWork> {
-    return this.#work?.() ?? Promise.reject(new Error('The tools have no blocks to work on.'));
+  work(): BlockWork {
+    if (this.#work === undefined) throw new Error('The tools have no blocks to work on.');
+    return this.#work;
   }
 }
 

@@ -4,7 +4,7 @@ import { parseBytes } from '../../../base/strict-json.ts';
 import { BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { BlockMemory } from '../../../schemas/block-memory.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
-import { type LaterCall, laterOf, linksOf } from '../../../tools/builtin/later.ts';
+import { type LaterCall, laterOf, linksOf, withLater } from '../../../tools/builtin/later.ts';
 import { readOn, type Reading } from '../../../tools/builtin/read-result.ts';
 import { withFact } from '../../../tools/builtin/remember.ts';
 import { chainFrom, sendProblem } from '../../../tools/builtin/send.ts';
@@ -16,9 +16,7 @@ import { resultText } from '../../../tools/results.ts';
 import type { ToolSettings } from '../../../tools/settings.ts';
 import type { ContentPart, RunRecord } from '../../../types.ts';
 import type { BlockContext } from '../block-context.ts';
-
-/** A run waits as long for the answer of another block. */
-const MAX_WAIT_MS = 600_000;
+import { replyOf } from './block-reply.ts';
 
 interface SendCall {
   readonly to: string;
@@ -35,7 +33,7 @@ export interface BuiltinOutcome extends ToolOutcome {
 export interface BuiltinOptions {
   readonly context: BlockContext;
   readonly message: ChatEntry;
-  work(): Promise<BlockWork>;
+  work(): BlockWork;
   readonly settings: ToolSettings;
   readonly state: RunState;
   /** Present when a call is made. */
@@ -89,7 +87,9 @@ export class Builtins {
     const one = laterOf(call, callId, linksOf(message), context.world.now());
     if (typeof one === 'string') return refused(one);
     return toldOf(async () => {
-      const problem = await (await work()).later(context.name, { ...one, message: call.message });
+      const entries = await context.files.conversation.entries();
+      const schedule = { id: one.id, at: new Date(one.at).toISOString(), message: call.message };
+      const problem = await work().changeSchedules(context.name, (before) => withLater(before, schedule, entries, context.world.now()));
       return problem === undefined ? said(`It will come at ${new Date(one.at).toISOString()}.`) : refused(problem);
     });
   }
@@ -102,10 +102,10 @@ export class Builtins {
     const problem = sendProblem({ block: name, to, place, chain, settings: settings.send, state, entries: await files.conversation.entries(), now });
     if (problem !== undefined) return refused(problem);
     return toldOf(async () => {
-      const work = await this.#options.work();
+      const work = this.#options.work();
       const messageId = await work.send({ to, content, clientId: callId, chain: chainFrom(name, chain, linksOf(message)) });
       if (!wait) return said(`Sent to ${to}.`);
-      const { text, isFailed, note, tokens } = await work.reply({ from: name, to, messageId, until: now + MAX_WAIT_MS, signal });
+      const { text, isFailed, note, tokens } = await replyOf(work, { from: name, to, messageId, signal });
       if (text !== undefined) return { ...said(text), tokens };
       return {
         ...said(isFailed ? `${to} has not answered: ${note}` : `The message was sent to ${to}, and there is no answer yet. ${note}`),

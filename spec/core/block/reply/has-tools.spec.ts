@@ -34,5 +34,5 @@ t.test('where nothing runs tools, a server has none, and nothing is called', asy
   await host.halt();
   await host.close();
   t.ok(tools.realPath);
-  await t.rejects(new ToolsHere(undefined, async (path) => path).work(), /no blocks to work on/);
+  t.throws(() => new ToolsHere(undefined, async (path) => path).work(), /no blocks to work on/);
 });

@@ -1,7 +1,7 @@
 // The built-in tools of blocks, with blocks: messages from one to another, messages to themselves, facts.
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { toolWork } from '../../../core/block/tool-work.ts';
+import { blockWork } from '../../../core/block/operations-tools.ts';
 import type { ChatEntry } from '../../../core/types.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
 import { type Said, type Seen, toolModel } from '../../support/tools/tool-model.ts';
@@ -140,7 +140,7 @@ t.test('a block without a rule for it asks before it keeps a fact', async (t) =>
 });
 
 t.test('a block writes to itself later: a schedule that runs once; the 24th in a row makes no further one', async (t) => {
-  t.type(toolWork, 'function');
+  t.type(blockWork, 'function');
   const say = (seen: Seen): Said => (seen.results.length === 0 ? [{ name: 'block__later', arguments: { inMinutes: 2, message: 'And again.' } }] : last(seen));
   const one = await blocksOf(t, ['a'], say);
   t.match((await outcome(one, 'a', 'Remind yourself.')).content, /^It will come at 20\d\d-.*Z\.$/);
