@@ -785,6 +785,16 @@ export interface BlockTools {
     /** What happens when nobody has decided; default deny */
     readonly onTimeout?: 'deny' | 'fail';
   };
+  readonly send?: {
+    /** The blocks that it may write to */
+    readonly to?: readonly string[];
+    /** Most blocks in a row that a message goes through; default 4 */
+    readonly hops?: number;
+    /** Most messages to other blocks for one message; default 5 */
+    readonly perMessage?: number;
+    /** Most messages to other blocks in an hour; default 30 */
+    readonly perHour?: number;
+  };
 }
 
 /** A hook in config.json. Its secret is in auth.json. */
@@ -961,7 +971,11 @@ export interface Fact {
   readonly pinned: boolean;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt?: string;
+  /** `block` where the block has kept it itself with `block/remember` */
+  readonly by?: string;
   readonly taint?: readonly Taint[];
+  /** The message in whose run it was kept */
+  readonly messageId?: string;
 }
 
 /** memory.json: facts, summary and window. Tokens are estimates. */
@@ -1230,11 +1244,15 @@ export type Channel = 'web' | 'cli' | 'api';
 
 /** How a message came: one step of its way. */
 export interface ChainLink {
-  readonly via: 'api' | 'key' | 'hook' | 'mcp';
+  readonly via: 'api' | 'key' | 'hook' | 'mcp' | 'block';
   /** The name of the key with which it was sent */
   readonly key?: string;
   /** The id of the hook that took it */
   readonly hook?: string;
+  /** The name of the block that has sent it with a call of `block/send` */
+  readonly block?: string;
+  /** How many messages in a row came from `block/later` before, without a person or a schedule */
+  readonly links?: number;
 }
 
 /** An entry of chat.json. */
@@ -1248,14 +1266,14 @@ export interface ChatEntry {
   /** False while a user message is waiting or being answered */
   readonly processed: boolean;
   readonly status: 'queued' | 'processing' | 'waiting-approval' | 'done' | 'failed' | 'cancelled' | 'expired' | 'interrupted';
-  readonly channel: 'web' | 'cli' | 'api' | 'schedule' | 'hook' | 'mcp';
+  readonly channel: 'web' | 'cli' | 'api' | 'schedule' | 'hook' | 'mcp' | 'block';
   /** On an answer: id of the message that it answers */
   readonly replyTo?: string;
   /** On a message that was asked again: id of the message whose place it takes. Once it is answered, models see it and no longer the other one */
   readonly replaces?: string;
   /** On a message: the model that is asked in place of the block's */
   readonly asks?: AskedModel;
-  /** On a message from a hook, from an agent over MCP, or from a program that asks the block as a model: how it came, and with which key */
+  /** On a message from a hook, from an agent over MCP, from another block, or from a program that asks the block as a model: how it came, and with which key */
   readonly chain?: readonly ChainLink[];
   /** On a message: how many earlier exchanges the model sees with it; left out: all that fit */
   readonly window?: number;
@@ -1413,6 +1431,8 @@ export type RunRecord = {
   readonly chars?: number;
   /** How many images of the whole result a model may see */
   readonly images?: number;
+  /** What the calls of models of another block have used for it, which counts for `limits.tokens` */
+  readonly tokens?: number;
   /** Who says so, where it was not the tool: person or probe */
   readonly by?: string;
   /** Whether the tool reads what anybody may have written */

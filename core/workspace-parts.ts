@@ -3,6 +3,7 @@
 export { createWorkspaceBlocks } from './block/blocks.ts';
 export { HaltSwitch } from './block/halt.ts';
 export { ModelCalls } from './block/reply/call-model.ts';
+export { ToolsHere } from './block/reply/has-tools.ts';
 export { StepCounter } from './block/reply/reply-stream.ts';
 export { HeartbeatWheel } from './block/status/heartbeats.ts';
 export { DebuggedKeys } from './keys/debugged-keys.ts';

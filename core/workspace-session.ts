@@ -266,7 +266,7 @@ export class WorkspaceSession {
       gateway,
       calls,
       store,
-      tools: options.tools === undefined ? undefined : { host: options.tools, realPath: realPathOf },
+        tools: new parts.ToolsHere(options.tools, realPathOf),
       member: () => membership,
       rejoin: async () => {
         membership = await store.join();

@@ -88,6 +88,7 @@ function heading(block: string, entry: ChatEntry, { now, style, width }: View): 
 /** Who or what has sent a message. */
 function senderOf({ channel, chain, clientId }: ChatEntry): string {
   if (channel === 'schedule') return `schedule ${clientId?.split(':')[1] ?? ''}`.trimEnd();
+  if (channel === 'block') return `block ${chain?.at(-1)?.block ?? ''}`.trimEnd();
   const [link] = chain ?? [];
   if (link?.via === 'hook') return `hook ${link.hook ?? ''}`.trimEnd();
   if (link?.via === 'mcp') return link.key === undefined ? 'MCP' : `MCP, key ${link.key}`;

@@ -31,6 +31,7 @@ import { monitorOperations } from './operations-monitor.ts';
 import { scheduleOperations, scheduleWork } from './operations-schedule.ts';
 import { runOperations } from './operations-runs.ts';
 import { searchOperation } from './operations-search.ts';
+import { blockWork } from './operations-tools.ts';
 import { Ownership } from './ownership.ts';
 import { monitorActors } from './reply/actors.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
@@ -123,10 +124,12 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     return { ...contents, pulse: { ...contents.pulse, queue: countQueue(contents.chat) } };
   };
 
+  const answering = answerOperation(context);
+  world.tools?.provide(blockWork(context, { ...answering, autoStart: monitors.autoStart }));
   return {
     ...configOperations(context),
     ...chatOperations(context, monitors.autoStart),
-    ...answerOperation(context),
+    ...answering,
     ...searchOperation(context),
     ...runs,
     ...notifyOperations(context, runs.decide),

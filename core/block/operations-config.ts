@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { CreateBlock } from '../schemas/block-api.ts';
-import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockConfig, Schedule } from '../schemas/block-config.ts';
 import type { Warning } from '../schemas/chat.ts';
 import { assertNewName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
@@ -15,7 +15,7 @@ import type { Block } from './block.ts';
 import { completeConfig } from './documents/document-codecs.ts';
 import type { OperationsContext } from './operations.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
-import { hasTools, noTools } from './reply/has-tools.ts';
+import { assertTools, hasTools } from './reply/has-tools.ts';
 import { applyPatch, type BaseURLCheck, type ScheduleCheck } from './status/config-rules.ts';
 import { configWarnings } from './status/config-warnings.ts';
 
@@ -75,6 +75,17 @@ export async function addRule(block: Block, rule: ToolRule): Promise<void> {
   });
 }
 
+/** Changes the schedules of a block, unless `change` says why they can't be. Resolves with that; undefined where they are changed. Rejects like a change of the configuration. */
+export async function changeSchedules(block: Block, change: (schedules: readonly Schedule[]) => readonly Schedule[] | string): Promise<string | undefined> {
+  const check = await scheduleCheck({ schedule: [null] });
+  return block.files.config.update((before): { value: BlockConfig; result: string | undefined } => {
+    const schedule = change(before.schedule);
+    if (typeof schedule === 'string') return { value: before, result: schedule };
+    const value = schedule === before.schedule ? before : patched(block.world, before, { schedule }, { place: '', check });
+    return { value, result: undefined };
+  });
+}
+
 /** A warning if the change sets `enabled` to something else than what the monitor does. */
 function enabledWarnings(name: string, { isRunning }: Pick<Standing, 'isRunning'>, patch: unknown): Warning[] {
   const enabled = isObject(patch) ? patch['enabled'] : undefined;
@@ -105,6 +116,6 @@ function patched(
   };
   const checkBaseURL: BaseURLCheck = (provider, baseURL, field) => gateway.checkBaseURL(provider, baseURL, field);
   const changed = applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(world.now()).toISOString(), place, checkSchedules: check });
-  if (world.tools === undefined && hasTools(changed) && !hasTools(config)) throw noTools(place);
+  if (!hasTools(config)) assertTools(world, changed, place);
   return changed;
 }

@@ -170,6 +170,21 @@ export const BlockTools = {
         onTimeout: withDefault('deny', { ...oneOf(['deny', 'fail']), description: 'What happens when nobody has decided' }),
       },
     },
+    send: {
+      type: 'object',
+      properties: {
+        to: {
+          type: 'array',
+          items: { type: 'string', minLength: 1, maxLength: 32 },
+          maxItems: 64,
+          default: [],
+          description: 'The blocks that it may write to',
+        },
+        hops: withDefault(4, whole(32, 'Most blocks in a row that a message goes through')),
+        perMessage: withDefault(5, whole(100, 'Most messages to other blocks for one message')),
+        perHour: withDefault(30, whole(10_000, 'Most messages to other blocks in an hour')),
+      },
+    },
   },
 } as const;
 export type BlockTools = types.BlockTools;

@@ -6,10 +6,18 @@ import { boolean, count, listOf, number, object, oneOf, orNull, string, time } f
 const id = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
 /** One fact in memory.json; pinned facts are in every prompt. */
-export const Fact = object({ id, text: { type: 'string', maxLength: 262_144 }, pinned: boolean, createdAt: time, taint: listOf(Taint) }, [
-  'createdAt',
-  'taint',
-]);
+export const Fact = object(
+  {
+    id,
+    text: { type: 'string', maxLength: 262_144 },
+    pinned: boolean,
+    createdAt: time,
+    by: { type: 'string', description: '`block` where the block has kept it itself with `block/remember`' },
+    taint: listOf(Taint),
+    messageId: { type: 'string', description: 'The message in whose run it was kept' },
+  },
+  ['createdAt', 'by', 'taint', 'messageId'],
+);
 export type Fact = types.Fact;
 
 /**

@@ -11,8 +11,8 @@ export const ANSWER_STATUSES = ['done', 'interrupted', 'failed'] as const;
 /** What a client may say of where its message comes from. */
 export const CHANNELS = ['web', 'cli', 'api'] as const;
 export type Channel = types.Channel;
-/** Where a message came from: a client, a schedule of the block, another program at one of its hooks, or another agent over MCP. */
-export const ORIGINS = [...CHANNELS, 'schedule', 'hook', 'mcp'] as const;
+/** Where a message came from: a client, a schedule of the block, another program at one of its hooks, another agent over MCP, or another block. */
+export const ORIGINS = [...CHANNELS, 'schedule', 'hook', 'mcp', 'block'] as const;
 
 /** Why a message failed or waits for another attempt. */
 export const EntryError = object({ code: string, message: string, retryable: boolean });
@@ -25,11 +25,13 @@ export type AskedModel = types.AskedModel;
 /** How a message came: one step of its way. */
 export const ChainLink = object(
   {
-    via: oneOf(['api', 'key', 'hook', 'mcp']),
+    via: oneOf(['api', 'key', 'hook', 'mcp', 'block']),
     key: { type: 'string', description: 'The name of the key with which it was sent' },
     hook: { type: 'string', description: 'The id of the hook that took it' },
+    block: { type: 'string', description: 'The name of the block that has sent it with a call of `block/send`' },
+    links: { ...count, description: 'How many messages in a row came from `block/later` before, without a person or a schedule' },
   },
-  ['key', 'hook'],
+  ['key', 'hook', 'block', 'links'],
 );
 const anyObject = { type: 'object', additionalProperties: {} } as const;
 const name = <const T extends string>(value: T) => ({ type: 'string', const: value }) as const;
@@ -175,10 +177,11 @@ const result = object(
     ref: { type: 'string', description: 'The whole result is kept under it' },
     chars: count,
     images: { ...count, description: 'How many images of the whole result a model may see' },
+    tokens: { ...count, description: 'What the calls of models of another block have used for it, which counts for `limits.tokens`' },
     by: { type: 'string', description: 'Who says so, where it was not the tool: person or probe' },
     open: { type: 'boolean', description: 'Whether the tool reads what anybody may have written' },
   },
-  ['notice', 'ref', 'chars', 'images', 'by', 'open'],
+  ['notice', 'ref', 'chars', 'images', 'tokens', 'by', 'open'],
 );
 const found = object({ t: name('found'), call, query: string, tools: { ...listOf(string), description: 'They are in the list of tools from here on' } });
 const refused = object({ t: name('refused'), call, code: oneOf(REFUSALS), note: string });
@@ -221,7 +224,8 @@ export const ChatEntry = {
     asks: { ...AskedModel, description: "On a message: the model that is asked in place of the block's" },
     chain: {
       ...listOf(ChainLink),
-      description: 'On a message from a hook, from an agent over MCP, or from a program that asks the block as a model: how it came, and with which key',
+      description:
+        'On a message from a hook, from an agent over MCP, from another block, or from a program that asks the block as a model: how it came, and with which key',
     },
     window: { ...count, description: 'On a message: how many earlier exchanges the model sees with it; left out: all that fit' },
     clientId: { type: 'string', description: "The sender's own id. Sending the same id again does not create a second message" },

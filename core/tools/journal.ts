@@ -260,6 +260,7 @@ export function useOf(state: RunState): RunUse {
     ms += answer.latencyMs;
     const sent = ofStep.filter(({ tries }) => tries > 0);
     calls += sent.length;
+    for (const { outcome } of ofStep) tokens += outcome?.t === 'result' ? (outcome.tokens ?? 0) : 0;
     ms += Math.max(0, ...sent.map(({ outcome }) => (outcome?.t === 'result' ? outcome.ms : 0)));
   }
   return { steps, tokens, usd, seconds: ms / 1000, calls };

@@ -71,6 +71,8 @@ export interface ToolOutcome {
   /** The JSON object that some tools give beside their text. Shown where there is no text. */
   readonly structuredContent?: unknown;
   readonly ms: number;
+  /** What another block has used of models for it. */
+  readonly tokens?: number | undefined;
 }
 
 /** Runs tools. Each member rejects with a BlockhouseError and nothing else. */

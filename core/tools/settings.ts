@@ -8,9 +8,10 @@ type Given = NonNullable<BlockConfig['tools']>;
 /** The limits of a run. */
 export type RunLimits = Readonly<Required<ToolLimits>>;
 /** All settings of a block's tools. */
-export type ToolSettings = Readonly<Required<Omit<Given, 'limits' | 'approvals'>>> & {
+export type ToolSettings = Readonly<Required<Omit<Given, 'limits' | 'approvals' | 'send'>>> & {
   readonly limits: RunLimits;
   readonly approvals: Readonly<Required<NonNullable<Given['approvals']>>>;
+  readonly send: Readonly<Required<NonNullable<Given['send']>>>;
 };
 
 const DEFAULTS = defaultsOf(BlockTools.properties);

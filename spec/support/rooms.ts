@@ -69,6 +69,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'base',
       'schemas',
       'bus',
+      'tools',
       'store port',
       'conversation',
       'costs',

@@ -7,6 +7,7 @@ import type { BlockDocuments, Claim, Membership } from '../../store/port.ts';
 import type { LogStore, Store } from '../../store/store.ts';
 import type { Notify } from '../../notify/notify.ts';
 import type { Schedules } from '../../schedule/schedules.ts';
+import type { BlockWork } from '../../tools/builtin/work.ts';
 import type { ToolHost } from '../../tools/port.ts';
 import type { HeartbeatWheel } from '../status/heartbeats.ts';
 import type { RetryWait } from '../status/retry-wait.ts';
@@ -32,7 +33,7 @@ export interface WorkspaceContext {
   readonly gateway: Gateway;
   readonly calls: ModelCalls;
   readonly store: Store;
-  /** Undefined where nothing can run tools. */
+  /** Undefined where no journal of a run can be kept. */
   readonly tools: WorkspaceTools | undefined;
   /** The present one. */
   member(): Membership;
@@ -57,7 +58,13 @@ export interface WorkspaceContext {
 
 /** What runs the tools of blocks. */
 export interface WorkspaceTools {
+  /** Where there is none, one that has no tools. */
   readonly host: ToolHost;
+  readonly hasHost: boolean;
+  /** Called once, before the first block runs. */
+  provide(work: BlockWork): void;
+  /** What the built-in tools ask of the blocks. */
+  work(): BlockWork;
   /** The path with the links of its existing parents resolved; undefined for one that can't be. */
   realPath(path: string): Promise<string | undefined>;
 }

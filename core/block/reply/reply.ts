@@ -24,7 +24,7 @@ import { ModelCallFailure } from './call-model.ts';
 import { fittedConfig } from './fitted-config.ts';
 import { answerEntry } from './outcome.ts';
 import { type Asked, type Called, type CallFailure, createReplyMachine, type Ending, type Plan, type ReplySteps, taskOf } from './reply-machine.ts';
-import { hasTools, noTools } from './has-tools.ts';
+import { assertTools } from './has-tools.ts';
 import type { Run } from './run/run.ts';
 import { type Effects, Settlement } from './save.ts';
 import { buildWindow } from './window.ts';
@@ -93,9 +93,8 @@ class Reply implements ReplySteps {
 
   /** The code of runs is loaded with the first one. Throws INVALID_REQUEST where nothing can run tools. */
   async #prepareRun(config: BlockConfig): Promise<void> {
-    if (!hasTools(config)) return;
-    const { tools } = this.#context.world;
-    if (tools === undefined) throw noTools();
+    const tools = assertTools(this.#context.world, config);
+    if (tools === undefined) return;
     const { runFor } = await import('./run/parts.ts');
     this.#run = runFor({
       context: this.#context,

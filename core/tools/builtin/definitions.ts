@@ -50,3 +50,33 @@ export function findToolDefinition(others: readonly ToolDefinition[]): ToolDefin
     READS,
   );
 }
+
+const WRITES_HERE: Annotations = { readOnlyHint: false, idempotentHint: true, openWorldHint: false };
+const message = { type: 'string', minLength: 1, maxLength: 20_000 } as const;
+
+/** What a block with `block` in tools.servers has. The id of a call is the key of what it writes, so each may be made again. */
+export const SERVER_TOOLS: readonly ToolDefinition[] = [
+  builtin(
+    'send',
+    'Sends a message to another block and gives its answer.',
+    {
+      to: { type: 'string', minLength: 1, maxLength: 32, description: 'The name of the block' },
+      message,
+      wait: { type: 'boolean', description: 'False to go on without the answer; default true' },
+    },
+    ['to', 'message'],
+    { ...WRITES_HERE, openWorldHint: true },
+  ),
+  builtin('remember', 'Keeps a fact in memory, for all later messages.', { text: { type: 'string', minLength: 1, maxLength: 500 } }, ['text'], WRITES_HERE),
+  builtin(
+    'later',
+    'Sends a message to this block itself at a later time, once. Give either at or inMinutes.',
+    {
+      at: { type: 'string', maxLength: 40, description: 'ISO 8601 with a time zone, such as 2026-12-24T09:00:00+01:00' },
+      inMinutes: { type: 'integer', minimum: 1, maximum: 525_600 },
+      message: { ...message, maxLength: 4000 },
+    },
+    ['message'],
+    WRITES_HERE,
+  ),
+];

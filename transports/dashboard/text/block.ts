@@ -113,6 +113,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 /** Who or what has sent a message. */
 export function senderText({ channel, chain, clientId }: Pick<ChatEntry, 'channel' | 'chain' | 'clientId'>): string {
   if (channel === 'schedule') return `Schedule ${clientId?.split(':')[1] ?? ''}`;
+  if (channel === 'block') return `Block ${chain?.at(-1)?.block ?? ''}`;
   const [link] = chain ?? [];
   if (link?.via === 'hook') return `Hook ${link.hook ?? ''}`;
   if (link?.via === 'mcp') return link.key === undefined ? 'MCP' : `MCP, key ${link.key}`;

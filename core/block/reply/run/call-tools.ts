@@ -104,7 +104,7 @@ function requestOf(one: ReadyCall, options: CallOptions): ToolCallRequest {
 /** What is recorded of a result. One that can't be shown is an error, and no refusal: the call ran. */
 export async function resultOf(
   place: string,
-  { isError, parts: given, structuredContent, ms: exact }: ToolOutcome,
+  { isError, parts: given, structuredContent, ms: exact, tokens }: ToolOutcome,
   { resultTokens, at, keep }: Pick<CallOptions, 'resultTokens' | 'at' | 'keep'>,
 ): Promise<Extract<RunRecord, { readonly t: 'result' }>> {
   const ms = Math.round(exact);
@@ -129,5 +129,6 @@ export async function resultOf(
     ...(left !== undefined && { notice: noticeOf(left, ref), chars: whole.length }),
     ...(ref !== undefined && { ref }),
     ...(isKept && images > 0 && { images }),
+    ...(tokens !== undefined && { tokens }),
   };
 }

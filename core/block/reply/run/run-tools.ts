@@ -1,4 +1,5 @@
 // The tools of a run while it goes on: those that it began with, and at the end of the list what the journal has added since (same-list).
+import { BLOCK_SERVER, SERVER_TOOLS } from '../../../tools/builtin/definitions.ts';
 import type { RunState } from '../../../tools/journal.ts';
 import { type Offer, type OfferedTool, offerAgain, offerFor, recordOf } from '../../../tools/offer.ts';
 import type { Catalogue, ToolHost } from '../../../tools/port.ts';
@@ -17,10 +18,18 @@ export interface RunToolsOptions {
 
 /** Reads the catalogue, which then holds for the attempt. Rejects as `ToolHost.catalogue` does. */
 export async function openTools({ host, settings, state, isNew, called: earlier }: RunToolsOptions): Promise<RunTools> {
-  const catalogue = await host.catalogue(settings.servers);
+  const catalogue = await catalogueOf(host, settings);
   const called = new Set([...earlier, ...state.calls.map(({ asked }) => asked.tool)]);
   const offer = isNew ? offerFor(catalogue, settings, { called, hasCut: state.hasCut }) : undefined;
   return new RunTools({ catalogue, settings, state, offer });
+}
+
+/** With the built-in tools of a block that has the server `block`. */
+async function catalogueOf(host: Pick<ToolHost, 'catalogue'>, { servers, send }: ToolSettings): Promise<Catalogue> {
+  const others = servers.filter((server) => server !== BLOCK_SERVER);
+  const given: Catalogue = others.length === 0 ? { tools: [], settings: {}, problems: [] } : await host.catalogue(others);
+  const own = others.length === servers.length ? [] : SERVER_TOOLS.filter(({ tool }) => tool !== 'send' || send.to.length > 0);
+  return { ...given, tools: [...given.tools.filter(({ server }) => server !== BLOCK_SERVER), ...own] };
 }
 
 interface Parts {

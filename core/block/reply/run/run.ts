@@ -283,12 +283,12 @@ export class Run implements RunSteps {
 
   /** The calls of the server `block` are made here. */
   #hostWith(journal: RunJournal, host: ToolHost): Pick<ToolHost, 'call'> {
-    const { context, messageId, settings } = this.#options;
-    const { conversation } = context.files;
+    const { context, settings, tools } = this.#options;
+    const { message } = this.#now().attempt;
     const catalogue = () => (this.#tools as RunTools).catalogue;
     const listed = () => new Set(this.#offered.map(({ id }) => id));
-    const builtins = new Builtins({ messageId, conversation, settings, state: journal.state, catalogue, listed });
-    return { call: (call, signal) => (call.server === BLOCK_SERVER ? builtins.call(call) : host.call(call, signal)) };
+    const builtins = new Builtins({ context, message, settings, state: journal.state, catalogue, listed, work: () => tools.work() });
+    return { call: (call, signal) => (call.server === BLOCK_SERVER ? builtins.call(call, signal) : host.call(call, signal)) };
   }
 
   async #keep(place: string, bytes: Uint8Array): Promise<boolean> {

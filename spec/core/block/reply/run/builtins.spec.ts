@@ -1,6 +1,8 @@
 // The built-in tools that read: what they give, and what the list of tools has after them, also after a crash.
 import t from 'tap';
+import { replyOf } from '../../../../../core/block/reply/run/block-reply.ts';
 import { Builtins } from '../../../../../core/block/reply/run/builtins.ts';
+import { BlockhouseError } from '../../../../../core/errors.ts';
 import { RunTools } from '../../../../../core/block/reply/run/run-tools.ts';
 import type { ToolDefinition } from '../../../../../core/tools/port.ts';
 import { answerRecord, callRecord, modelRecord, resultRecord, runRecord } from '../../../../support/tools/records.ts';
@@ -112,7 +114,7 @@ t.test('block__read_result is offered once a result was cut, needs no rule, and 
 
 t.test('a built-in tool that is not there is not begun', async (t) => {
   const builtins = new Builtins({} as never);
-  await t.rejects(builtins.call({ tool: 'other', arguments: {}, callId: 'ada/m1/1.1' } as never), { code: 'TOOL_NOT_BEGUN' });
+  await t.rejects(builtins.call({ tool: 'other', arguments: {}, callId: 'ada/m1/1.1' } as never, new AbortController().signal), { code: 'TOOL_NOT_BEGUN' });
 });
 
 t.test('the list of a run grows with its journal', async (t) => {
@@ -129,4 +131,25 @@ t.test('the list of a run grows with its journal', async (t) => {
     ['github/issues_1', 'github/issues_0'],
   );
   t.equal(list.offered, list.offered);
+});
+
+t.test('a block that is gone, or that does not answer now, is told with what is known', async (t) => {
+  const signal = new AbortController().signal;
+  const wait = { from: 'a', to: 'b', messageId: 'm1', signal };
+  const conversation = async () => ({ entries: async () => [], steps: async () => [] });
+  const saying = (answer: object) => ({ answer: async () => answer, conversation }) as never;
+  t.match(await replyOf(saying({ entry: { status: 'queued' }, answer: null, note: 'It is stopped.' }), wait), {
+    text: undefined,
+    isFailed: false,
+    note: 'It is stopped.',
+  });
+  t.match(await replyOf(saying({ entry: { status: 'failed', error: { message: 'No key.' } }, answer: null, note: null }), wait), {
+    isFailed: true,
+    note: 'No key.',
+  });
+  t.match(await replyOf(saying({ entry: { status: 'expired' }, answer: null, note: null }), wait), { isFailed: true, note: 'It is expired.' });
+  const gone = { answer: async () => Promise.reject(new BlockhouseError('BLOCK_NOT_FOUND', 'There is no block b.')), conversation } as never;
+  t.match(await replyOf(gone, wait), { isFailed: true, note: 'There is no block b.' });
+  const cut = { answer: async () => Promise.reject(new BlockhouseError('CANCELLED', 'Left.')), conversation } as never;
+  await t.rejects(replyOf(cut, wait), { code: 'CANCELLED' });
 });

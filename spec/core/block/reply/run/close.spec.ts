@@ -1,5 +1,6 @@
 // The end of a run without an answer.
 import t from 'tap';
+import { answerOf, isNewRun } from '../../../../../core/block/reply/run/outcome.ts';
 import { closeRun } from '../../../../../core/block/reply/run/close.ts';
 import { decide } from '../../../../../core/block/reply/run/decide.ts';
 import { expired, holdFor } from '../../../../../core/block/reply/run/pending.ts';
@@ -7,7 +8,7 @@ import { RunJournal } from '../../../../../core/block/reply/run/run-journal.ts';
 import { runsInProcess } from '../../../../../core/block/reply/run/waiting.ts';
 import type { Conversation } from '../../../../../core/store/port.ts';
 import { RunState } from '../../../../../core/tools/journal.ts';
-import type { RunRecord } from '../../../../../core/types.ts';
+import type { ChatEntry, RunRecord } from '../../../../../core/types.ts';
 import { AT, answerRecord, approvalOf, callRecord, modelRecord, runRecord } from '../../../../support/tools/records.ts';
 import { pay } from '../../../../support/tools/tool-core.ts';
 
@@ -81,4 +82,15 @@ t.test('the messages in process with a run are known, and whether they got on', 
   const files = { conversation: conversationOf([...BEGUN]) };
   t.strictSame([...(await runsInProcess({ files } as never))], [['m1', true]]);
   t.strictSame([...(await runsInProcess({ files: { conversation: conversationOf([]) } } as never))], []);
+});
+
+t.test('a message that was asked again since its run ended begins another one; one whose end is in the journal only does not', async (t) => {
+  const ended = new RunState([runRecord(), { t: 'end', at: '2026-11-28T12:00:05.000Z', status: 'done', content: 'Hi.' }]);
+  const message = (more: object) => ({ id: 'm1', timestamp: '2026-11-28T12:00:00.000Z', ...more }) as ChatEntry;
+  t.equal(isNewRun(new RunState(), message({})), true);
+  t.equal(isNewRun(new RunState([runRecord()]), message({})), false);
+  t.equal(isNewRun(ended, message({})), false);
+  t.equal(isNewRun(ended, message({ run: 1 })), true);
+  t.equal(isNewRun(ended, message({ timestamp: '2026-11-28T12:00:06.000Z' })), true);
+  t.match(answerOf(ended, 'm1'), { message: { content: [] }, stopReason: 'unknown', run: { run: 1, steps: [] } });
 });
