@@ -1,6 +1,6 @@
 // What does a workspace in PostgreSQL cost: statements, CPU and WAL for a message, a page of a million blocks, the time from a message on one server to its begin on another?
 //
-// A PostgreSQL is started for it, or taken from BLOCKHOUSE_TEST_STORE. `--only messages,list,begin` runs a part, `--blocks` says how many the list has.
+// A PostgreSQL is started for it, or taken from BLOCKHOUSE_TEST_STORE. `--only messages,tools,list,begin` runs a part, `--blocks` says how many the list has.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,9 +16,12 @@ import { parseStorePlace } from '../core/store/postgres/place.ts';
 import { Database } from '../core/store/postgres/pool.ts';
 import { connectPostgres } from '../core/store/postgres/postgres-store.ts';
 import type { ListQuery, Store } from '../core/store/store.ts';
+import type { ToolDefinition, ToolHost } from '../core/tools/port.ts';
 import { configOf } from '../spec/support/block-files.ts';
 import { RUNNABLE, repeatingDaemon } from '../spec/support/blocks.ts';
 import { ask, noPostgres, postgresStore } from '../spec/support/postgres.ts';
+import { BANK, TRUSTED } from '../spec/support/tools/payment-host.ts';
+import { toolModel } from '../spec/support/tools/tool-model.ts';
 import { startUpstream } from '../spec/support/upstream.ts';
 import { quantile } from './measure.ts';
 
@@ -27,6 +30,8 @@ const MESSAGES_EACH = 30;
 const BLOCKS = ['ada', 'bob', 'cy', 'dan', 'eve', 'flo', 'gil', 'hal'];
 /** So many that the ticks of the CPU and the pages that a checkpoint copies into the WAL are small beside them. */
 const MESSAGES = MESSAGES_EACH * BLOCKS.length;
+/** Messages of each kind with tools. */
+const WITH_TOOLS = 10;
 const PAGES = 200;
 const BEGINS = 60;
 /** The sort keys of the list, as its cursors have them. */
@@ -47,6 +52,13 @@ const LISTS: readonly (readonly [query: ListQuery, rows: string])[] = [
   [{ text: 'ock 77' }, "description like '%ock 77%'"],
   [{ text: 'nowhere' }, 'false'],
 ];
+/** Tools that answer at once. */
+const HOST: ToolHost = {
+  catalogue: async () => ({ tools: [BANK[3] as ToolDefinition], settings: { bank: TRUSTED }, problems: [] }),
+  call: async () => ({ kind: 'result', isError: false, parts: [{ type: 'text', text: 'x'.repeat(650) }], ms: 1 }),
+  halt: async () => undefined,
+  close: async () => undefined,
+};
 const LOCK = { announce: async () => undefined, release: async () => undefined };
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, blocks: { type: 'string', default: '1000000' } } });
@@ -55,7 +67,7 @@ const ms = (samples: readonly number[]): string => `${quantile(samples, 0.5).toF
 
 const ends: (() => unknown)[] = [];
 const t = { teardown: (end: () => unknown) => void ends.unshift(end) } as unknown as Test;
-const parts: Readonly<Record<string, () => Promise<void>>> = { messages, begin, list };
+const parts: Readonly<Record<string, () => Promise<void>>> = { messages, tools, begin, list };
 if (noPostgres !== false) throw new Error(noPostgres);
 try {
   for (const part of values.only?.split(',') ?? Object.keys(parts)) await parts[part]?.();
@@ -105,6 +117,43 @@ async function databaseCpu(store: string): Promise<number> {
 async function wal(store: string): Promise<number> {
   const [row] = await ask(store, "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes");
   return row?.['bytes'] as number;
+}
+
+/** A warm block with tools: messages without a call, with one, and with several, each asked for by another answer of the model. */
+async function tools(): Promise<void> {
+  const store = await postgresStore(t);
+  const upstream = await startUpstream(
+    t,
+    toolModel(({ results, question }) => (results.length < Number(question.split(' ')[0]) ? [{ name: 'bank__list', arguments: {} }] : 'x'.repeat(650))),
+  );
+  const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
+  const core = createCore({ adapters: [createOllama()], env: { OLLAMA_BASE_URL: upstream.url }, store: await connectStore(store), workspace, tools: HOST });
+  await core.start();
+  try {
+    await core.blocks.create({ name: 'ada', config: { ...RUNNABLE, tools: { servers: ['bank'], allow: ['bank/*'], limits: { sameCall: 50 } } } });
+    await core.blocks.start('ada');
+    const all = async (turns: number, times: number): Promise<void> => {
+      for (let n = 0; n < times; n += 1) {
+        const { id } = await core.blocks.post('ada', { message: `${turns} calls` }, 'api');
+        const { entry } = await core.blocks.answer('ada', id, { waitMs: 20_000 });
+        if (entry.status !== 'done') throw new Error(`the message is ${entry.status}`);
+      }
+    };
+    await all(1, 3);
+    for (const turns of [0, 1, 4]) {
+      const counted = countStatements();
+      const bytes = await wal(store);
+      await all(turns, WITH_TOOLS);
+      counted.stop();
+      say(`statements for a message with ${turns} turns of calls`, ([...counted.counts.values()].reduce((a, b) => a + b, 0) / WITH_TOOLS).toFixed(2));
+      for (const [name, count] of [...counted.counts].sort((a, b) => b[1] - a[1]))
+        if (count > WITH_TOOLS / 2) say(`  ${name.slice(0, 50)}`, (count / WITH_TOOLS).toFixed(2));
+      say('  WAL', `${(((await wal(store)) - bytes) / WITH_TOOLS / 1024).toFixed(1)} KiB`);
+    }
+  } finally {
+    await core.close();
+    rmSync(workspace, { recursive: true, force: true });
+  }
 }
 
 /** Warm blocks, one after the other: each message is posted when the one before is answered. */

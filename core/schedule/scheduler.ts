@@ -227,7 +227,7 @@ export class Scheduler {
     const missed = { [entry.halted.delete(schedule.id) ? 'halted' : 'missed']: due.missed };
     if (due.fire.length === 0) return this.#skip(block, schedule, due.latest, missed);
     if (await this.#options.work.isAtCap(block, config)) return this.#skip(block, schedule, due.latest, { cap: all });
-    if (await hasOpenRun(block, schedule.id)) return this.#skip(block, schedule, due.latest, { ...missed, overlap: due.fire.length });
+    if (await hasOpenRun(block, schedule.id, due.fire)) return this.#skip(block, schedule, due.latest, { ...missed, overlap: due.fire.length });
     const left = leftToday(schedule, state, dayOf(schedule, config.budget.timezone, now));
     const fire = due.fire.slice(Math.max(0, due.fire.length - left));
     const fired = await this.#post(block, schedule, fire);
@@ -291,13 +291,17 @@ export class Scheduler {
 /** In these states a block answers nothing that comes. One that is paused is at its cap, so its runs are left out. */
 const TAKES_NONE: ReadonlySet<string> = new Set(['failed', 'stopping', 'stopped', 'unconfigured']);
 
+/** The statuses of a message without an outcome. */
+const OPEN: ReadonlySet<string> = new Set(['queued', 'processing', 'waiting-approval']);
+
 /** A person may have removed it. */
 function unlessGone(error: unknown): undefined {
   if (toBlockhouseError(error).code !== 'MESSAGE_NOT_FOUND') throw error;
 }
 
-/** True while an earlier message of the schedule waits for its answer. */
-async function hasOpenRun({ files }: ScheduledBlock, schedule: string): Promise<boolean> {
+/** True while an earlier message of the schedule waits for its answer. One of these runs themselves is there where the server ended before that was noted (message-first). */
+async function hasOpenRun({ files }: ScheduledBlock, schedule: string, runs: readonly number[]): Promise<boolean> {
+  const own = new Set<string | undefined>(runs.map((at) => clientIdOf(schedule, at)));
   const entries = await files.conversation.entries();
-  return entries.some(({ role, status, clientId }) => role === 'user' && (status === 'queued' || status === 'processing') && scheduleIn(clientId) === schedule);
+  return entries.some(({ role, status, clientId }) => role === 'user' && OPEN.has(status) && scheduleIn(clientId) === schedule && !own.has(clientId));
 }

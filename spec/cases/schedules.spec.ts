@@ -3,10 +3,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { connectStore } from '../../core/index.ts';
 import { RUNNABLE, repeatingDaemon, startCore } from '../support/blocks.ts';
-import { noPostgres, postgresStore } from '../support/postgres.ts';
+import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -53,3 +55,24 @@ t.test('servers of one database see one state of a schedule, which an export tak
   t.match(await two.blocks.answer('ada', id, { waitMs: 20_000 }), { entry: { status: 'done' } });
   t.match(await one.blocks.schedules('ada'), { schedules: [{ lastOutcomes: [{ messageId: id, status: 'done' }] }] });
 });
+
+t.test(
+  'case 49 in a database: a server is killed between the message and the note of it, and the next one sends no second message',
+  { skip: noPostgres },
+  async (t) => {
+    const store = await postgresStore(t);
+    const upstream = await startUpstream(t, repeatingDaemon);
+    const workspace = testFolder(t);
+    const child = spawn(process.execPath, ['--import=tsx', KILLED, workspace, '0', upstream.url, store], { stdio: 'inherit' });
+    t.strictSame(await once(child, 'exit'), [null, 'SIGKILL']);
+    t.match(await ask(store, 'select status, client_id from bh.message'), [{ status: 'queued', client_id: /^schedule:once:/ }]);
+    const noted = async () =>
+      (await ask(store, "select value from bh.document where kind = 'schedule'"))[0]?.['value'] as { once?: { fired: number } } | undefined;
+    t.not((await noted())?.once?.fired, 1, 'it is not noted');
+    const next = await startCore(t, { store: await connectStore(store) });
+    await ask(store, 'delete from bh.node where id = (select owner from bh.block)'); // as after its lease
+    await next.told('message.finished', { status: 'done' });
+    while ((await noted())?.once?.fired !== 1) await delay(20);
+    t.equal((await next.blocks.history('ada')).filter(({ role }) => role === 'user').length, 1);
+  },
+);

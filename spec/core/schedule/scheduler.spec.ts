@@ -206,6 +206,10 @@ t.test('a run is left out while the message before waits, and counted', async (t
   await one.pass(2 * HOUR);
   t.equal(one.sent.length, 2, 'one of each: another schedule does not count');
   t.match(one.states, { hourly: { skipped: { overlap: 1 }, fired: 1 }, other: { skipped: { overlap: 1 }, fired: 1 } });
+  one.entries[0] = { ...(one.entries[0] as ChatEntry), status: 'waiting-approval' };
+  await one.pass(HOUR);
+  t.match(one.states, { hourly: { skipped: { overlap: 2 } } }, 'also while it waits for a person');
+  one.entries[0] = { ...one.entries[0], status: 'queued' };
   await one.answer();
   await one.pass(HOUR);
   t.equal(one.sent.length, 4);
