@@ -27,7 +27,8 @@ const SERVERS: readonly Column[] = [
 /** The table of `tools ls`. */
 export function serverTable(servers: readonly ToolServerView[], view: { readonly width: number; readonly style: Style }): string[] {
   const rows = servers.map(({ name, state, tools, server }) => {
-    const offered = tools.filter((tool) => tool.state === 'approved');
+    const isOffered = !['held', 'changed', 'failed'].includes(state);
+    const offered = tools.filter((tool) => isOffered && tool.state === 'approved');
     const tokens = offered.reduce((sum, tool) => sum + tool.tokens, 0);
     return [name, state, String(offered.length), String(tools.length - offered.length), String(tokens), startText(server)].map(visible).map(oneLine);
   });
