@@ -16,7 +16,7 @@ interface Vendored {
 
 /** By package. */
 const VENDORED: Readonly<Record<string, Vendored>> = {
-  '@modelcontextprotocol/client': { module: 'mcp-client.js', uses: 'Client, ProtocolError, StreamableHTTPClientTransport' },
+  '@modelcontextprotocol/client': { module: 'mcp-client.js', uses: 'Client, ProtocolError' },
 };
 
 /** Nothing of what a foreign server writes is validated with a schema that it has written, so the validator of the package is left out: a third of it. */

@@ -50,7 +50,7 @@ export class ClientSession {
     } catch (error) {
       const known = this.#knownResult(error);
       if (known !== undefined) return outcome(known, begun);
-      const ending = `${server.name} ${this.#parts.ending() ?? 'has ended'}.`;
+      const ending = `${server.name} ${this.#parts.ending() ?? brokenBy(error)}.`;
       if (!sent.has(call.callId)) throw new BlockhouseError('TOOL_NOT_BEGUN', ending, { cause: error });
       if (limit.isOver) {
         this.onTimeout();
@@ -109,6 +109,11 @@ export class ClientSession {
   async close(): Promise<void> {
     await this.#parts.client.close();
   }
+}
+
+/** As a part of a sentence. */
+function brokenBy(error: unknown): string {
+  return error instanceof BlockhouseError ? `has given no answer: ${error.message.replace(/\.$/, '')}` : 'has ended';
 }
 
 function outcome(result: ReadResult, begun: number): ToolOutcome {

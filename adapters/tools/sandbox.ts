@@ -43,16 +43,17 @@ function realOf(path: string): string {
 }
 
 async function commandOf(name: string, path: string): Promise<string | undefined> {
-  for (const folder of path.split(delimiter)) {
-    const file = join(folder, name);
-    try {
-      await access(file, constants.X_OK);
-      return file;
-    } catch {
-      // not in this folder
-    }
-  }
+  for (const folder of path.split(delimiter)) if (await mayRun(join(folder, name))) return join(folder, name);
   return undefined;
+}
+
+async function mayRun(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function noSandbox(why: string): Error {

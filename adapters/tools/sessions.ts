@@ -2,12 +2,14 @@
 //
 // one-definition: a call goes to a server that was started with the definition of the call; another one is ended first.
 // apart: a server is looked at in a process of its own, which ends afterwards, so that what is under way is not disturbed.
-import { BlockhouseError, type Environment, type ToolCallRequest, type ToolOutcome, toBlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, type Environment, type ServerFact, type ToolCallRequest, type ToolOutcome } from '../../core/index.ts';
+import { Upstream } from '../outbound/client.ts';
+import { startHttp } from './http-server.ts';
 import { RunningBook } from './leftovers.ts';
 import { Places } from './places.ts';
 import type { RunningServer } from './running-server.ts';
 import { loadSdk } from './sdk.ts';
-import type { CallableServer, Era, ListedTool, LookedAt, Sessions, StdioStart } from './server.ts';
+import type { CallableServer, Era, HttpStart, LookedAt, Sessions, StdioStart } from './server.ts';
 import { Slot, type SlotParts } from './slot.ts';
 import { startStdio, type Surroundings } from './stdio-server.ts';
 
@@ -41,6 +43,8 @@ export class ServerSessions implements Sessions {
   readonly #eras = new Map<string, Era>();
   readonly #looks = new Set<AbortController>();
   readonly #listeners: Listener[] = [];
+  readonly #factListeners: ((fact: ServerFact) => void)[] = [];
+  readonly #upstream = new Upstream();
   #isClosed = false;
 
   constructor(options: SessionsOptions) {
@@ -53,6 +57,9 @@ export class ServerSessions implements Sessions {
       start: (server, signal) => this.#start(server, signal),
       onTools: (server, tools) => {
         for (const listener of this.#listeners) listener(server, tools);
+      },
+      onServer: (fact) => {
+        for (const listener of this.#factListeners) listener(fact);
       },
     };
   }
@@ -97,6 +104,11 @@ export class ServerSessions implements Sessions {
     await Promise.all(ended.map(([, slot]) => slot.end()));
   }
 
+  /** Tells of processes that make calls, not of those that are looked at. */
+  onServer(listener: (fact: ServerFact) => void): void {
+    this.#factListeners.push(listener);
+  }
+
   onTools(listener: Listener): void {
     this.#listeners.push(listener);
   }
@@ -111,6 +123,7 @@ export class ServerSessions implements Sessions {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.halt();
+    await this.#upstream.close();
   }
 
   #slotsOf(server: string): readonly Slot[] {
@@ -139,25 +152,25 @@ export class ServerSessions implements Sessions {
     return era;
   }
 
-  /** apart. A server of the older era may end when it is asked what it does not know, so that it is started once more. */
+  /** apart. */
   async #lookAt(server: CallableServer, signal: AbortSignal): Promise<LookedAt> {
+    const { era, running } = await this.#startInEither(server, signal);
     try {
-      return await this.#listOf('modern', server, signal);
+      return { era, tools: await running.list(server.settings.startTimeoutMs) };
     } catch (error) {
-      if (signal.aborted || isNoStart(error)) throw error;
-      return this.#listOf('legacy', server, signal);
+      throw new BlockhouseError('TOOL_SERVER_FAILED', `The tools of ${server.name} can't be listed: ${(error as Error).message}`, { cause: error });
+    } finally {
+      await running.end();
     }
   }
 
-  async #listOf(era: Era, server: CallableServer, signal: AbortSignal): Promise<LookedAt> {
-    const running = await this.#startIn(era, server, signal);
+  /** A server of the older era may end when it is asked what it does not know, so it is started once more. */
+  async #startInEither(server: CallableServer, signal: AbortSignal): Promise<{ readonly era: Era; readonly running: RunningServer }> {
     try {
-      const tools: readonly ListedTool[] = await running.list(server.settings.startTimeoutMs);
-      return { era, tools };
+      return { era: 'modern', running: await this.#startIn('modern', server, signal) };
     } catch (error) {
-      throw new BlockhouseError('TOOL_SERVER_FAILED', `The tools of ${server.name} can't be listed: ${toBlockhouseError(error).message}`, { cause: error });
-    } finally {
-      await running.end();
+      if (signal.aborted || isNoStart(error)) throw error;
+      return { era: 'legacy', running: await this.#startIn('legacy', server, signal) };
     }
   }
 
@@ -172,12 +185,17 @@ export class ServerSessions implements Sessions {
       listMs: LIST_MS,
     };
     if (isStdio(server)) return startStdio({ server, era, signal }, surroundings);
-    throw new BlockhouseError('TOOL_SERVER_FAILED', `${server.name} is at an address, which is not supported yet.`);
+    if (isHttp(server)) return startHttp({ server, era, signal }, { sdk, upstream: this.#upstream, listMs: LIST_MS });
+    throw new BlockhouseError('TOOL_SERVER_FAILED', `${server.name} is neither a program nor an address.`);
   }
 }
 
 function isStdio(server: CallableServer): server is CallableServer & { readonly start: StdioStart } {
   return server.start.kind === 'stdio';
+}
+
+function isHttp(server: CallableServer): server is CallableServer & { readonly start: HttpStart } {
+  return server.start.kind === 'http';
 }
 
 /** True if nothing was started, so that another greeting changes nothing. */

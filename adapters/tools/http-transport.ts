@@ -1,0 +1,229 @@
+// Messages over HTTP: each is one POST, whose answer is one message or a stream of events.
+//
+// one-post: a call is one POST through our own outbound client: nothing is repeated, no redirect is followed, no answer is compressed, and the headers with secrets go to the
+//   origin of the entry alone.
+// told-end: an answer that ends without the message that was asked for fails its call at once. The transport of the package would wait for the time limit.
+// own-limit: an answer that is too large or too deep fails its call alone.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
+import { exceededLimit, isObject, MAX_JSON_DEPTH, tryParseJson } from '../../core/base/json.ts';
+import { type AdapterCall, BlockhouseError } from '../../core/index.ts';
+import type { UpstreamHandler } from '../outbound/call.ts';
+import { EnoughRead } from '../outbound/call.ts';
+import type { Upstream } from '../outbound/client.ts';
+import { SseReader } from '../outbound/sse-read.ts';
+import { type CallTransport, callIdOf } from './call-id.ts';
+import { UNREADABLE } from './mcp-result.ts';
+
+const CONNECT_MS = 10_000;
+const MAX_VALUES = 200_000;
+/** Of an answer that is no success, so much is read. */
+const MAX_ERROR_BYTES = 64 * 1024;
+/** Notes beside the answer may take so much. */
+const MAX_BESIDE_BYTES = 1024 * 1024;
+const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
+
+/** Where messages go, and with what. */
+export interface HttpPlace {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly maxBytes: number;
+  readonly upstream: Upstream;
+}
+
+/** A transport of the client package. */
+export class HttpTransport implements CallTransport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: NonNullable<Transport['onmessage']>;
+  readonly hasPerRequestStream = true;
+  readonly begun = new Set<string>();
+  sessionId: string | undefined;
+  /** Called when the server does not know the session any more. */
+  onLost: () => void = () => undefined;
+  readonly #place: HttpPlace;
+  readonly #all = new AbortController();
+  /** What ends the POST of each open request. */
+  readonly #open = new Map<unknown, AbortController>();
+  #version: string | undefined;
+
+  constructor(place: HttpPlace) {
+    this.#place = place;
+  }
+
+  async start(): Promise<void> {}
+
+  setProtocolVersion(version: string): void {
+    this.#version = version;
+  }
+
+  async close(): Promise<void> {
+    if (this.#all.signal.aborted) return;
+    this.#all.abort(new Error('the session has ended'));
+    this.onclose?.();
+  }
+
+  async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
+    this.#all.signal.throwIfAborted();
+    const id = 'method' in message && 'id' in message ? message.id : undefined;
+    if ('method' in message && message.method === 'notifications/cancelled') this.#open.get(message.params?.['requestId'])?.abort(new Error('cancelled'));
+    const own = new AbortController();
+    if (id !== undefined) this.#open.set(id, own);
+    const signals = [this.#all.signal, own.signal, ...(options.requestSignal === undefined ? [] : [options.requestSignal])];
+    const callId = callIdOf(message);
+    if (callId !== undefined) this.begun.add(callId);
+    try {
+      await this.#post(message, id, options.headers ?? {}, AbortSignal.any(signals));
+    } catch (error) {
+      const isUnsent = error instanceof BlockhouseError && !error.mayHaveRun;
+      if (callId !== undefined && isUnsent) this.begun.delete(callId);
+      throw error;
+    } finally {
+      this.#open.delete(id);
+    }
+  }
+
+  async #post(message: JSONRPCMessage, id: unknown, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
+    const { url, upstream, maxBytes } = this.#place;
+    const answer = new AnswerReader(id, maxBytes, (one) => this.onmessage?.(one as never));
+    const request = { method: 'POST' as const, url, headers: { ...this.#headersOf(message), ...headers }, body: Buffer.from(JSON.stringify(message)) };
+    await upstream.send(callOf(url, signal), request, answer);
+    this.#settle(answer, 'method' in message && message.method === 'initialize');
+  }
+
+  #settle(answer: AnswerReader, isGreeting: boolean): void {
+    const { status, headers, isAnswered } = answer;
+    const session = headers['mcp-session-id'];
+    if (isGreeting && typeof session === 'string') this.sessionId = session;
+    if (status === 404 && this.sessionId !== undefined) this.onLost();
+    if (isAnswered || answer.id === undefined) return;
+    if (status >= 400 && status < 500) answer.fail(`The server has refused the request (HTTP ${status}).`);
+    else if (answer.wrong !== undefined) answer.fail(answer.wrong);
+    else
+      throw new BlockhouseError('UPSTREAM_MALFORMED', status >= 200 && status < 300 ? 'its answer ended too early' : `it answered with HTTP ${status}`, {
+        mayHaveRun: true,
+      });
+  }
+
+  #headersOf(message: JSONRPCMessage): Record<string, string> {
+    const headers: Record<string, string> = { ...this.#place.headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    if (this.sessionId !== undefined) headers['mcp-session-id'] = this.sessionId;
+    if (this.#version !== undefined) headers['mcp-protocol-version'] = this.#version;
+    if (!('method' in message)) return headers;
+    const meta = message.params?.['_meta'] as Record<string, unknown> | undefined;
+    const version = meta?.[PROTOCOL_VERSION];
+    if (typeof version !== 'string') return headers;
+    const name = message.params?.['name'];
+    return {
+      ...headers,
+      'mcp-protocol-version': version,
+      'mcp-method': message.method,
+      ...(typeof name === 'string' && { 'mcp-name': headerText(name) }),
+    };
+  }
+}
+
+/** one-post: the rule lets a call go to its own origin, and nowhere else. */
+function callOf({ origin }: URL, signal: AbortSignal): AdapterCall {
+  const home = new Set([origin]);
+  return {
+    settings: { values: {}, sources: {} },
+    egress: { trustedOrigins: home, allowedOrigins: new Set(), ownKey: true, isKeyless: false, home },
+    timeouts: { connectMs: CONNECT_MS, firstByteMs: 0, idleMs: 0 }, // the limit of the call is the session's
+    signal,
+  };
+}
+
+/** Text outside of ASCII, as the protocol has it in headers. */
+function headerText(text: string): string {
+  return /^[\x20-\x7e]*$/.test(text) && text.trim() === text ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+}
+
+/** Reads the answer to one POST. */
+class AnswerReader implements UpstreamHandler {
+  status = 0;
+  headers: IncomingHttpHeaders = {};
+  isAnswered = false;
+  /** Why what has come can't be taken. */
+  wrong: string | undefined;
+  /** Undefined for a message that gets no answer. */
+  readonly id: unknown;
+  readonly #most: number;
+  readonly #events: SseReader;
+  readonly #onMessage: (message: object) => void;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(id: unknown, maxBytes: number, onMessage: (message: object) => void) {
+    this.id = id;
+    this.#most = maxBytes;
+    this.#events = new SseReader(maxBytes + MAX_BESIDE_BYTES);
+    this.#onMessage = onMessage;
+  }
+
+  get complete(): boolean {
+    return this.isAnswered || this.wrong !== undefined || (this.status !== 0 && this.#isEvents === false && this.status === 202);
+  }
+
+  get #isOk(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  get #isEvents(): boolean {
+    return this.#isOk && /^text\/event-stream\b/i.test(String(this.headers['content-type'] ?? ''));
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    this.status = status;
+    this.headers = headers;
+  }
+
+  data(chunk: Buffer): boolean {
+    this.#bytes += chunk.length;
+    const most = this.#isOk ? this.#most + (this.#isEvents ? MAX_BESIDE_BYTES : 0) : MAX_ERROR_BYTES;
+    if (this.#bytes > most) {
+      if (this.#isOk) this.wrong = `The result is larger than ${this.#most} bytes, which is the most that is taken (maxResultBytes).`;
+      throw new EnoughRead();
+    }
+    if (this.#isEvents) for (const { data } of this.#events.push(chunk)) this.#take(Buffer.from(data));
+    else this.#pieces.push(chunk);
+    return true;
+  }
+
+  onceWritable(): void {}
+
+  end(): void {
+    if (this.#isEvents) for (const { data } of this.#events.end()) this.#take(Buffer.from(data));
+    else if (this.#pieces.length > 0) this.#take(Buffer.concat(this.#pieces));
+  }
+
+  /** Answers in place of the server. */
+  fail(message: string): void {
+    this.isAnswered = true;
+    this.#onMessage({ jsonrpc: '2.0', id: this.id, error: { code: UNREADABLE, message } });
+  }
+
+  #take(bytes: Buffer): void {
+    const exceeded = exceededLimit(bytes, { values: MAX_VALUES, depth: MAX_JSON_DEPTH });
+    if (exceeded === 'depth') this.wrong ??= `The result is nested more than ${MAX_JSON_DEPTH} levels deep.`;
+    else if (exceeded !== undefined) this.wrong ??= `The result has more than ${MAX_VALUES} values.`;
+    if (exceeded !== undefined || this.isAnswered) return;
+    const message = tryParseJson(bytes.toString('utf8'));
+    for (const one of Array.isArray(message) ? message : [message]) if (isObject(one) && one['jsonrpc'] === '2.0') this.#hand(one);
+  }
+
+  #hand(message: Record<string, unknown>): void {
+    if ('method' in message) {
+      if (this.#isOk && !('id' in message)) this.#onMessage(message);
+      return;
+    }
+    if (message['id'] !== this.id || this.id === undefined || this.isAnswered) return;
+    const isFault = isObject(message['error']) && Number.isInteger(message['error']['code']) && typeof message['error']['message'] === 'string';
+    if (!isFault && !(this.#isOk && isObject(message['result']))) {
+      this.wrong ??= 'The server has answered with what is no result.';
+      return;
+    }
+    this.isAnswered = true;
+    this.#onMessage(message);
+  }
+}

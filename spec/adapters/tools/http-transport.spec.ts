@@ -1,0 +1,72 @@
+// Calls over HTTP: each is one POST with an outcome, whatever the server does.
+import t from 'tap';
+import { loadSdk } from '../../../adapters/tools/sdk.ts';
+import { at, httpTools } from '../../support/tools/http-tools.ts';
+import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
+
+await loadSdk();
+
+t.test('a call is one POST with its headers, in both eras, whole and streamed', async (t) => {
+  for (const era of ['legacy', 'modern'] as const) {
+    const { url, calls, posted } = await httpTools(t, era);
+    const { call, sessions } = sessionsRig(t);
+    const server = { ...at(url), era };
+    t.equal(textOf(await call(server, 'echo', { text: 'hello' }, { callId: 'ada/m1/1.1' })), 'hello', era);
+    t.match(calls()[0], {
+      method: 'POST',
+      headers: { authorization: 'Bearer canary-1234567', 'idempotency-key': 'ada/m1/1.1', 'accept-encoding': 'identity' },
+      message: { params: { _meta: { 'dev.blockhouse/callId': 'ada/m1/1.1' } } },
+    });
+    t.match(
+      calls()[0]?.headers,
+      era === 'legacy' ? { 'mcp-session-id': 's1', 'mcp-protocol-version': '2025-11-25' } : { 'mcp-protocol-version': '2026-07-28', 'mcp-name': 'echo' },
+    );
+    t.equal(textOf(await call(server, 'stream')), 'streamed');
+    t.equal(textOf(await call(server, 'open')), 'answered, and left open');
+    t.equal(calls().length, 3);
+    t.ok(posted.every(({ method }) => method === 'POST'));
+    t.equal(sessions.stateOf('web').state, 'ready');
+  }
+});
+
+t.test('an answer that breaks off, or that is none, leaves the call unknown at once; nothing is sent again', async (t) => {
+  const { url, calls } = await httpTools(t);
+  const { call } = sessionsRig(t);
+  const cases: [tool: string, args: Record<string, unknown>, message: RegExp][] = [
+    ['reset', {}, /^web has given no answer: /],
+    ['cut', {}, /^web has given no answer: its answer ended too early\.$/],
+    ['half', {}, /^web has given no answer: /],
+    ['status', { status: 503 }, /^web has given no answer: it answered with HTTP 503\.$/],
+    ['status', { status: 307 }, /^web has given no answer: it answered with HTTP 307\.$/],
+    ['status', { status: 303 }, /HTTP 303/],
+  ];
+  for (const [tool, args, message] of cases)
+    await t.rejects(call(at(url), tool, args), { code: 'TOOL_OUTCOME_UNKNOWN', message }, `${tool} ${JSON.stringify(args)}`);
+  t.equal(calls().length, cases.length);
+  await t.rejects(call(at(url), 'mute', {}, { timeoutMs: 50 }), { code: 'TOOL_OUTCOME_UNKNOWN', message: /did not answer/ });
+  t.equal(textOf(await call(at(url), 'echo', { text: 'still there' })), 'still there');
+});
+
+t.test('what a server refuses, and what is too large or too deep, is a result', async (t) => {
+  const { url, calls } = await httpTools(t);
+  const { call } = sessionsRig(t);
+  t.match(await call(at(url), 'refuse'), { isError: true, parts: [{ text: 'The server has refused the call: The amount is missing.' }] });
+  t.match(await call(at(url), 'status', { status: 403 }), { isError: true, parts: [{ text: 'The server has refused the request (HTTP 403).' }] });
+  for (const events of [false, true])
+    t.match(await call(at(url), 'big', { megabytes: 200, events }), { isError: true, parts: [{ text: /^The result is larger than 1000000 bytes/ }] });
+  t.match(await call(at(url), 'deep'), { isError: true, parts: [{ text: 'The result is nested more than 100 levels deep.' }] });
+  t.equal(calls().length, 5);
+});
+
+t.test('a call that is cut off ends its POST', async (t) => {
+  const { url, calls } = await httpTools(t);
+  const { call, sessions } = sessionsRig(t);
+  const own = new AbortController();
+  const muted = call(at(url), 'mute', {}, { signal: own.signal });
+  while (calls().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  own.abort();
+  await t.rejects(muted, { code: 'TOOL_OUTCOME_UNKNOWN', message: 'The call was cut off.' });
+  const other = call(at(url), 'mute');
+  while (calls().length === 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await Promise.all([t.rejects(other, { code: 'TOOL_OUTCOME_UNKNOWN' }), sessions.halt()]);
+});
