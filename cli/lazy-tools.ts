@@ -17,10 +17,16 @@ export interface LazyToolsOptions {
 export function lazyTools(options: LazyToolsOptions): ToolHost {
   const { workspace } = options.config;
   let loading: Promise<ToolHost> | undefined;
+  const listeners: Parameters<NonNullable<ToolHost['onServer']>>[0][] = [];
+  const open = async (): Promise<ToolHost> => {
+    const { createToolHost } = await import('../adapters/tools/index.ts');
+    const { env, providerVariables, config } = options;
+    const host = createToolHost({ workspace, env, providerVariables, isOwn: (url) => leadsTo(url, config) });
+    for (const listener of listeners) host.onServer?.(listener);
+    return host;
+  };
   const load = (): Promise<ToolHost> => {
-    loading ??= import('../adapters/tools/index.ts').then(({ createToolHost }) =>
-      createToolHost({ workspace, env: options.env, providerVariables: options.providerVariables, isOwn: (url) => leadsTo(url, options.config) }),
-    );
+    loading ??= open();
     return loading;
   };
   const has = (file: string): boolean => existsSync(join(workspace, file));
@@ -29,6 +35,7 @@ export function lazyTools(options: LazyToolsOptions): ToolHost {
     tidy() {
       if (has('.servers.json')) void load().then((host) => host.tidy?.());
     },
+    onServer: (listener) => void listeners.push(listener),
     catalogue: async (servers) => (await load()).catalogue(servers),
     call: async (call, signal) => (await load()).call(call, signal),
     halt: async () => (await loading)?.halt(),

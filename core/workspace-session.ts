@@ -248,6 +248,10 @@ export class WorkspaceSession {
     const monotonic = options.now ?? (() => performance.now());
     const { createWorkspaceBlocks, HaltSwitch, HeartbeatWheel, ModelCalls, Notify, Schedules, StepCounter } = parts;
     const halt = new HaltSwitch(settings, bus, now);
+    options.tools?.onServer?.((fact) => {
+      if (fact.kind === 'started') bus.emit('server.started', { server: fact.server });
+      else bus.emit('server.exited', { server: fact.server, reason: fact.reason });
+    });
     options.tools?.tidy?.();
     const calls = new ModelCalls({
       gateway,

@@ -35,6 +35,7 @@ export function hostOf({ sessions, book, servers }: ToolHostParts): ToolHost {
   return {
     servers,
     tidy: () => void sessions.tidy().catch(() => undefined), // a call tries again, and says why it can't be made
+    onServer: (listener) => sessions.onServer(listener),
     catalogue: async (names) => withFailed(await book.catalogue(names), names, sessions),
     async call(call, signal) {
       await sessions.tidy().catch((error: unknown) => {

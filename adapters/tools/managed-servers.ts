@@ -1,6 +1,6 @@
 // Manages the servers of tools: what the routes, the commands and the page do with them.
 //
-// shown-first: a server is started and approved only by the hash of what was shown. Whoever was not shown it, or was shown another one, is refused.
+// shown-first: a server is started and approved only by the hash of what was shown. A hash that was not shown, or is another one by now, is refused.
 // no-secret: no answer has a secret; what stands in an entry in clear is masked.
 import { estimateTokens } from '../../core/base/tokens.ts';
 import {

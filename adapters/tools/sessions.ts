@@ -2,7 +2,7 @@
 //
 // one-definition: a call goes to a server that was started with the definition of the call; another one is ended first.
 // apart: a server is looked at in a process of its own, which ends afterwards, so that what is under way is not disturbed.
-import { BlockhouseError, type Environment, type ToolCallRequest, type ToolOutcome } from '../../core/index.ts';
+import { BlockhouseError, type Environment, type ServerFact, type ToolCallRequest, type ToolOutcome } from '../../core/index.ts';
 import { Upstream } from '../outbound/client.ts';
 import { startHttp } from './http-server.ts';
 import { RunningBook } from './leftovers.ts';
@@ -43,6 +43,7 @@ export class ServerSessions implements Sessions {
   readonly #eras = new Map<string, Era>();
   readonly #looks = new Set<AbortController>();
   readonly #listeners: Listener[] = [];
+  readonly #factListeners: ((fact: ServerFact) => void)[] = [];
   readonly #upstream = new Upstream();
   #isClosed = false;
 
@@ -56,6 +57,9 @@ export class ServerSessions implements Sessions {
       start: (server, signal) => this.#start(server, signal),
       onTools: (server, tools) => {
         for (const listener of this.#listeners) listener(server, tools);
+      },
+      onServer: (fact) => {
+        for (const listener of this.#factListeners) listener(fact);
       },
     };
   }
@@ -98,6 +102,11 @@ export class ServerSessions implements Sessions {
     const ended = [...this.#slots].filter(([, slot]) => slot.server.name === server);
     for (const [key] of ended) this.#slots.delete(key);
     await Promise.all(ended.map(([, slot]) => slot.end()));
+  }
+
+  /** Tells of processes that make calls, not of those that are looked at. */
+  onServer(listener: (fact: ServerFact) => void): void {
+    this.#factListeners.push(listener);
   }
 
   onTools(listener: Listener): void {

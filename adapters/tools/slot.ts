@@ -3,7 +3,7 @@
 // back-off: after an exit the next call starts it again 1, 2, 4, 8 seconds later; five exits within ten minutes make it `failed` for ten minutes.
 // cut-together: what ends a slot ends its calls, and those that wait are not begun.
 import { setTimeout as delay } from 'node:timers/promises';
-import { BlockhouseError, type ToolCallRequest, type ToolOutcome, toBlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, type ServerFact, type ToolCallRequest, type ToolOutcome, toBlockhouseError } from '../../core/index.ts';
 import type { Holder, Places } from './places.ts';
 import type { RunningServer } from './running-server.ts';
 import type { CallableServer, ListedTool, Sessions } from './server.ts';
@@ -21,6 +21,7 @@ export interface SlotParts {
   /** Rejects with TOOL_SERVER_FAILED. */
   start(server: CallableServer, signal: AbortSignal): Promise<RunningServer>;
   onTools(server: string, tools: readonly ListedTool[]): void;
+  onServer(fact: ServerFact): void;
 }
 
 /** See the file's head. */
@@ -125,6 +126,7 @@ export class Slot implements Holder {
     try {
       const running = await this.#parts.start(this.#server, signal);
       this.#running = running;
+      if (this.#isProcess) this.#tell(running);
       running.onTools = () => void this.#list(running);
       void running.ended.then((how) => this.#onEnd(running, how));
       return running;
@@ -133,6 +135,12 @@ export class Slot implements Holder {
       if (!signal.aborted) this.#noteExit(toBlockhouseError(error).message);
       throw error;
     }
+  }
+
+  #tell(running: RunningServer): void {
+    const server = this.#server.name;
+    this.#parts.onServer({ kind: 'started', server });
+    void running.ended.then((reason) => this.#parts.onServer({ kind: 'exited', server, reason }));
   }
 
   /** A server at an address takes no place. */

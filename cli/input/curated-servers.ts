@@ -1,6 +1,6 @@
 // Servers of tools that `tools add` knows by a short name: exact versions, and which of their tools only read. Pure: no I/O.
 //
-// one-version: a version pins one package, not what it needs in turn; whoever changes a version here tries the server first.
+// one-version: a version pins one package, not what it needs in turn; a version is changed here only after the server was tried.
 import { CliError } from '../terminal/exit-codes.ts';
 
 /** The entries that mcp.json gets, and what a person should know. */

@@ -1,18 +1,21 @@
 // How servers of tools are shown: a table of servers, the tools of one, and what has changed. Pure: no I/O.
 //
 // seen-whole: what a model would read and a person would not see, such as characters without a width, is shown as an escape.
-import { escapeInvisible } from '../../core/base/invisible.ts';
 import { isObject } from '../../core/base/json.ts';
 import type { ToolServerView, ToolView } from '../../core/index.ts';
 import { plural } from '../terminal/format.ts';
 import { type Column, table } from '../terminal/layout.ts';
 import { oneLine, type Style } from '../terminal/output.ts';
 
-const SELECTORS = /\p{Variation_Selector}/gu;
+/** Characters that are not seen, also those that only choose another form of the one before. */
+const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\p{Variation_Selector}/gu;
 
 /** A text with everything that is not seen as an escape (seen-whole). */
 export function visible(text: string): string {
-  return escapeInvisible(text).replaceAll(SELECTORS, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
+  return text.replaceAll(UNSEEN, (one) => {
+    const code = (one.codePointAt(0) ?? 0).toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
+  });
 }
 
 const SERVERS: readonly Column[] = [
@@ -27,7 +30,8 @@ const SERVERS: readonly Column[] = [
 /** The table of `tools ls`. */
 export function serverTable(servers: readonly ToolServerView[], view: { readonly width: number; readonly style: Style }): string[] {
   const rows = servers.map(({ name, state, tools, server }) => {
-    const offered = tools.filter((tool) => tool.state === 'approved');
+    const isOffered = !['held', 'changed', 'failed'].includes(state);
+    const offered = tools.filter((tool) => isOffered && tool.state === 'approved');
     const tokens = offered.reduce((sum, tool) => sum + tool.tokens, 0);
     return [name, state, String(offered.length), String(tools.length - offered.length), String(tokens), startText(server)].map(visible).map(oneLine);
   });

@@ -75,12 +75,17 @@ export interface ToolOutcome {
   readonly tokens?: number | undefined;
 }
 
+/** A process of a server was started, or has ended for this reason. */
+export type ServerFact = { readonly kind: 'started'; readonly server: string } | { readonly kind: 'exited'; readonly server: string; readonly reason: string };
+
 /** Runs tools. Each member rejects with a BlockhouseError and nothing else. */
 export interface ToolHost {
   /** Manages the servers, where they can be managed. */
   readonly servers?: ToolServers | undefined;
   /** Begins to end what an earlier process of the workspace has left. Called once, when the workspace is held and before any block starts; a call waits for it. */
   tidy?(): void;
+  /** Tells of processes from now on. */
+  onServer?(listener: (fact: ServerFact) => void): void;
   /** The tools of these servers as they were approved. Starts nothing. What can't be used is in `problems`. */
   catalogue(servers: readonly string[]): Promise<Catalogue>;
   /**

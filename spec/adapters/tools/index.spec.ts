@@ -53,6 +53,7 @@ t.test('a block reads and writes files through a real server that was approved',
     { tool: 'files/read_text_file', outcome: 'done' },
     { tool: 'files/write_file', outcome: 'done' },
   ]);
+  t.strictSame(one.factsOf('server.started'), [{ server: 'files' }]);
   t.match(await host.servers?.list(), [{ name: 'files', state: 'ready' }]);
   const call = { block: 'ada', server: 'files', tool: 'write_file', arguments: {}, timeoutMs: 1000, maxBytes: 1000, callId: 'ada/m/9.1' };
   await t.rejects(host.call({ ...call, pin: 'another' }, new AbortController().signal), { code: 'TOOL_NOT_BEGUN' });

@@ -49,9 +49,12 @@ t.test('calls beyond the concurrency of a server wait, in their order', async (t
 t.test('an idle server is stopped', async (t) => {
   const { hostile, call, sessions, pids } = sessionsRig(t);
   const server = hostile({}, { idleStopMs: 50 });
+  const facts: string[] = [];
+  sessions.onServer((fact) => facts.push(fact.kind === 'exited' ? `${fact.server} ${fact.reason}` : `${fact.server} ${fact.kind}`));
   await call(server, 'echo');
   await until('it is stopped', () => sessions.stateOf('hostile').state === 'idle');
   t.strictSame(pids().filter(runs), []);
   t.equal(sessions.stateOf('hostile').problem, undefined, 'which is no fault');
+  t.strictSame(facts, ['hostile started', 'hostile ended with code 0']);
   t.equal((await call(server, 'echo')).isError, false);
 });
