@@ -1012,6 +1012,8 @@ export interface CurrentTask {
   readonly steps?: number;
   /** The tool that is called */
   readonly tool?: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly toolSince?: string;
 }
 
 /** pulse.json: what the monitor does and has done. */

@@ -5,7 +5,7 @@ import type { LockHolder } from '../../core/index.ts';
 import { Api } from '../client/api.ts';
 import { Client, runningServer } from '../client/client.ts';
 import { ServerCommand } from '../command/server-command.ts';
-import type { ExitKind } from '../terminal/exit-codes.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { plural, relative } from '../terminal/format.ts';
 import { columns, oneLine } from '../terminal/output.ts';
 
@@ -36,7 +36,7 @@ export class StatusCommand extends ServerCommand {
       const api = new Api(new Client(place, signal));
       const { blocks, monitorsRunning, version, gatewayOnly } = await api.health();
       const { halted } = gatewayOnly === true ? { halted: false } : await api.halted();
-      const approvals = gatewayOnly === true ? 0 : (await api.approvals()).length;
+      const approvals = gatewayOnly === true ? 0 : await waiting(api);
       const { url, pid, startedAt } = holder;
       const shown = { running: true, workspace, url, pid, startedAt, version, blocks, monitorsRunning, halted, approvals };
       await this.print(
@@ -69,5 +69,15 @@ export class StatusCommand extends ServerCommand {
       ['page', this.hint('open')],
     ];
     return columns(rows.map(([name = '', text = '']) => [name, oneLine(text)]));
+  }
+}
+
+/** A server of an earlier version, which still runs after an update, knows no approvals; its status is looked at for that very reason. */
+async function waiting(api: Api): Promise<number> {
+  try {
+    return (await api.approvals()).length;
+  } catch (error) {
+    if (error instanceof CliError && error.body?.code === 'NOT_FOUND') return 0;
+    throw error;
   }
 }

@@ -48,8 +48,9 @@ export const CurrentTask = object(
     step: { ...count, description: 'With tools: which call of the model this is' },
     steps: { ...count, description: 'With tools: how many there may be' },
     tool: { type: 'string', description: 'The tool that is called' },
+    toolSince: time,
   },
-  ['step', 'steps', 'tool'],
+  ['step', 'steps', 'tool', 'toolSince'],
 );
 export type CurrentTask = types.CurrentTask;
 /** The phase of the current task. */

@@ -57,10 +57,11 @@ const WHY: Teller<string> = {
   stopped: () => 'Its monitor is stopped.',
   starting: () => 'Its monitor is starting and checks the chat.',
   idle: () => 'Its monitor is running and no messages are waiting.',
-  working: ({ pulse: { currentTask } }) => {
+  working: ({ pulse: { currentTask }, now }) => {
     if (currentTask === null) return 'A message is being answered.';
-    const { attempt, phase, outputChars, step, steps, tool } = currentTask;
-    if (phase === 'calling-tool') return `It calls ${tool ?? 'a tool'}, step ${step ?? 1} of ${steps ?? 1}.`;
+    const { attempt, phase, outputChars, step, steps, tool, toolSince } = currentTask;
+    const since = toolSince === undefined ? '' : `, since ${Math.max(0, Math.round((now - Date.parse(toolSince)) / 1000))} s`;
+    if (phase === 'calling-tool') return `It calls ${tool ?? 'a tool'}, step ${step ?? 1} of ${steps ?? 1}${since}.`;
     const done = phase === 'streaming' ? `${outputChars} characters have arrived` : (PHASES[phase] ?? phase);
     return `A message is being answered${attempt > 1 ? `, attempt ${attempt}` : ''}: ${done}.`;
   },

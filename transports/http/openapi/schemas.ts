@@ -10,9 +10,9 @@ import { UNIONS } from './unions.ts';
 /** Over HTTP, every error says which request it is of. */
 const HttpError = { ...core.ErrorReport, required: [...core.ErrorReport.required, 'requestId'] };
 
-/** A file as an answer has it: what the file lacks has its default there. */
-function filled(file: { readonly properties: object }): object {
-  return { ...file, required: Object.keys(file.properties) };
+/** A file as an answer has it: what the file lacks has its default there. `others` have none. */
+function filled(file: { readonly properties: object }, others: readonly string[] = []): object {
+  return { ...file, required: Object.keys(file.properties).filter((name) => !others.includes(name)) };
 }
 
 /** Written out in the schema that has them. */
@@ -75,7 +75,7 @@ type CoreName = Exclude<{ [Name in keyof Core]: Core[Name] extends { readonly ty
 const OWN = {
   ErrorReport: HttpError,
   CostsFile: filled(core.CostsFile),
-  MemoryFile: filled(core.MemoryFile),
+  MemoryFile: filled(core.MemoryFile, ['taint']),
   PulseFile: filled(core.PulseFile),
   ...UNIONS,
   ...CHAT_SHAPES,

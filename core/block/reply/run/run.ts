@@ -361,7 +361,7 @@ export class Run implements RunSteps {
       outputChars: 0,
       step: Math.max(1, phase === 'waiting-model' || phase === 'concluding' ? state.ownSteps.length + 1 : state.ownSteps.length),
       steps: state.limits?.steps ?? 0,
-      ...(tool !== undefined && { tool }),
+      ...(tool !== undefined && { tool, toolSince: this.#options.context.at() }),
     });
   }
 }

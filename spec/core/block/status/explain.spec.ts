@@ -130,6 +130,10 @@ t.test('a reply is described by its phase', async (t) => {
   t.equal(why('streaming'), 'A message is being answered: 7 characters have arrived.');
   t.equal(why('saving'), 'A message is being answered: the answer is being saved.');
   t.equal(why('compacting'), 'A message is being answered: older messages are being summarised.');
+  const tool = { messageId: '1', startedAt: '', attempt: 1, phase: 'calling-tool', outputChars: 0, step: 3, steps: 25, tool: 'github/create_issue' } as const;
+  t.equal(told('working', { currentTask: tool })[0], 'It calls github/create_issue, step 3 of 25.');
+  t.equal(told('working', { currentTask: { ...tool, toolSince: '2026-11-20T14:02:58.000Z' } })[0], 'It calls github/create_issue, step 3 of 25, since 12 s.');
+  t.match(told('waiting-approval', reason('WAITING_APPROVAL', 'A message waits.', 'blockhouse approve a3f9'))[2], 'blockhouse approve a3f9');
   t.equal(told('working', queued(2))[1], 'The answer will be saved when it is complete; 2 messages are waiting behind it.');
 });
 
