@@ -40,7 +40,7 @@ t.test('what hides or pushes text away is written out; indents of the arguments 
 
 t.test('the one style of the page is that which its policy names', async (t) => {
   for (const page of [decisionPage(APPROVAL), decidedPage({ success: true, block: 'ada', tool: 'x/y', decision: 'deny' }), problemPage('Over', '<b>')]) {
-    const [, style = ''] = /<style>([^]*)<\/style>/.exec(page) ?? [];
+    const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(page) ?? [];
     t.ok(LINK_HEADERS['content-security-policy'].includes(`'sha256-${createHash('sha256').update(style).digest('base64')}'`));
     t.notMatch(page, /<b>| style=| on[a-z]+=|url\(|@import/);
   }
