@@ -13,6 +13,7 @@ import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
 import { assertOptions, type CoreOptions } from './core-options.ts';
 import { EventRing, type RecentEvents } from './event-ring.ts';
+import { examineCore } from './examine.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import type { ConnectionBook, PriceBook } from './gateway/books.ts';
 import type { CallOptions } from './gateway/call-options.ts';
@@ -35,7 +36,7 @@ import { maskerOf } from './keys/masked-body.ts';
 import type { Accounts } from './keys/named-key.ts';
 import { PricedNames } from './keys/priced-names.ts';
 import { sessionAccounts } from './keys/session-accounts.ts';
-import { capWarnings, keyFindings } from './keys/uncounted-models.ts';
+import { capWarnings } from './keys/uncounted-models.ts';
 import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount } from './ports.ts';
 import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
@@ -43,6 +44,8 @@ import { ModelsFile, modelsCodec } from './routing/models-file.ts';
 import { openSettings } from './store/open.ts';
 import type { BillQuery } from './store/port.ts';
 import type { ConnectedStore, FolderLock, StoreHealth } from './store/store.ts';
+import { needTools } from './tools/need-tools.ts';
+import type { ToolServers } from './tools/servers.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
@@ -65,7 +68,7 @@ import type {
 import { VERSION } from './version.ts';
 import type { ProcessLine, WorkerHost } from './workers/line.ts';
 import type { Worker, WorkerSession } from './workers/worker.ts';
-import { todaysSpending, WorkspaceSession } from './workspace-session.ts';
+import { WorkspaceSession } from './workspace-session.ts';
 
 export type { CoreOptions } from './core-options.ts';
 
@@ -138,6 +141,8 @@ export interface Core {
   adapters(): AdapterInfo[];
   /** Whether each adapter can be used at this moment. Calls no model; asks a local daemon and a credential chain, which takes up to 1.5 s. */
   status(options?: StatusOptions): Promise<AdapterStatus[]>;
+  /** Manages the servers of tools. Throws WRONG_STATE where this server has none. */
+  readonly toolServers: ToolServers;
   /** What auth.json and the environment set for the adapters, with the source of each value; secrets are masked. */
   settings(): ShownSetting[];
   /** The adapter with this id or alias. Throws ADAPTER_NOT_FOUND. */
@@ -330,15 +335,10 @@ function assemble(options: CoreOptions, worker?: Worker) {
     get blocks() {
       return needWorkspace(session).blocks;
     },
-    async check() {
-      if (workspace === undefined || settings === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
-      const { findings, ...rest } = await (session?.isOpen === true && options.gatewayOnly !== true
-        ? session.blocks.check()
-        : (await import('./block/doctor-offline.ts')).examineOffline(workspace, gateway));
-      const spentToday = await todaysSpending(workspace, session?.accounts, options.clock);
-      const ofKeys = await keyFindings(settings, { ...uncounted, spentToday });
-      return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };
+    get toolServers() {
+      return needTools(options);
     },
+    check: () => examineCore(options, { settings, gateway, uncounted, session: () => session }),
     token,
     sessions: token && new Sessions(token, options.clock, passes, shared),
     credentials,

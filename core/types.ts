@@ -2629,6 +2629,129 @@ export interface SignIn {
   readonly code: string;
 }
 
+/** The body that approves a server and tools of it. */
+export interface ApproveToolServer {
+  /** The definition that was shown */
+  readonly definition: string;
+  /** The hashes that were shown, by the names of the tools */
+  readonly tools: Readonly<Record<string, string>>;
+}
+
+/** The body that makes or replaces a server. */
+export interface PutToolServer {
+  /** The entry as `mcpServers` of other programs has it: `command`, `args`, `env`, or `url`, `headers` */
+  readonly server: Readonly<Record<string, unknown>>;
+  /** Settings beside it; left out, they stay */
+  readonly settings?: ToolServerSettings;
+}
+
+/** The body that stores a secret of a server. */
+export interface SetToolSecret {
+  readonly value: string | null;
+}
+
+/** The body that starts a server once, to look at it. */
+export interface TestToolServer {
+  /** The definition that was shown */
+  readonly definition: string;
+}
+
+/** A server was changed, looked at or approved. */
+export interface ToolServerChanged {
+  readonly success: true;
+  readonly server: ToolServerView;
+}
+
+/** All servers. */
+export interface ToolServerList {
+  readonly servers: readonly ToolServerView[];
+}
+
+/** `blockhouse.<server>` of mcp.json: our settings beside the entry that other programs know. */
+export interface ToolServerSettings {
+  /** One process for all blocks, or one for each; default workspace */
+  readonly share?: 'workspace' | 'block';
+  /** How long it may take to start; default 20000 */
+  readonly startTimeoutMs?: number;
+  /** How long a call may take; default 60000 */
+  readonly callTimeoutMs?: number;
+  /** The most that progress extends a call to; default 600000 */
+  readonly maxCallMs?: number;
+  /** After so long without a call it is ended; default 300000 */
+  readonly idleStopMs?: number;
+  /** Calls side by side; default 4 */
+  readonly concurrency?: number;
+  /** A longer result fails its call; default 8388608 */
+  readonly maxResultBytes?: number;
+  /** Your half of a mark: it holds only where the annotation of the tool says the same */
+  readonly marks?: {
+    /** Patterns of tool names with `*` */
+    readonly readOnly?: readonly string[];
+    /** Patterns of tool names with `*` */
+    readonly idempotent?: readonly string[];
+    /** Patterns of tool names with `*` */
+    readonly closedWorld?: readonly string[];
+  };
+  /** The argument of a tool that gets the id of the call */
+  readonly keyArguments?: Readonly<Record<string, string | {
+    readonly argument: string;
+    readonly repeatable: boolean;
+  }>>;
+  /** Linux: without network and home, or with the network */
+  readonly sandbox?: 'bwrap' | 'bwrap+net';
+  /** What happens to tools that appear after the approval: they wait for a person, or are offered at first sight; default hold */
+  readonly newTools?: 'hold' | 'offer';
+}
+
+/** A server with the whole definitions of its tools. */
+export interface ToolServerShown {
+  readonly server: ToolServerView;
+}
+
+/** A server of tools, without any secret. */
+export interface ToolServerView {
+  readonly name: string;
+  /** held: its definition is not approved. changed: it is not the approved one any more. failed: it does not start, or its entry can not be used */
+  readonly state: 'idle' | 'starting' | 'ready' | 'stopping' | 'failed' | 'held' | 'changed';
+  /** Why it is failed, held or changed, and the command that helps */
+  readonly problem?: string;
+  /** sha256 of what is started */
+  readonly definition: string;
+  /** The entry as mcp.json has it: `${…}` is not resolved, literal secrets are masked */
+  readonly server: Readonly<Record<string, unknown>>;
+  /** Any object */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly era: 'legacy' | 'modern' | null;
+  readonly tools: readonly ToolView[];
+  /** The secrets that it gets, such as `github.token`, and whether auth.json has them */
+  readonly secrets?: readonly {
+    readonly name: string;
+    readonly isStored: boolean;
+  }[];
+}
+
+/** A tool of a server. */
+export interface ToolView {
+  readonly name: string;
+  /** Only approved ones are offered. unusable: its schema is beyond the bounds. gone: the server does not list it any more */
+  readonly state: 'approved' | 'changed' | 'new' | 'unusable' | 'gone';
+  /** Of its definition as the server showed it last */
+  readonly hash: string;
+  /** Of its definition, by estimate */
+  readonly tokens: number;
+  readonly description: string;
+  /** What the server says of it, which alone counts for nothing */
+  readonly annotations: Readonly<Record<string, unknown>>;
+  /** Those that hold: annotation and settings say the same */
+  readonly marks: ToolMarks;
+  /** Its definition, as the server showed it last; only where one server is asked for */
+  readonly now?: Readonly<Record<string, unknown>>;
+  /** The approved definition, of a tool that has changed */
+  readonly was?: Readonly<Record<string, unknown>>;
+  /** Why it is unusable */
+  readonly problem?: string;
+}
+
 /** A provider's bill beside the ledgers of blocks and of clients: the days and models that agree, and each on which they don't. */
 export interface BillComparison {
   /** The provider or connection whose calls were compared */

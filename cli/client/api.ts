@@ -144,6 +144,39 @@ export class Api {
     return this.#call('DELETE /api/blocks/:name/hooks/:id', { name, id });
   }
 
+  toolServers() {
+    return this.#call('GET /api/tools', {});
+  }
+
+  toolServer(server: string) {
+    return this.#call('GET /api/tools/:server', { server });
+  }
+
+  putToolServer(server: string, body: object) {
+    return this.#call('PUT /api/tools/:server', { server }, { body });
+  }
+
+  removeToolServer(server: string) {
+    return this.#call('DELETE /api/tools/:server', { server });
+  }
+
+  /** Starts the server once, which may take long. */
+  testToolServer(server: string, definition: string) {
+    return this.#call('POST /api/tools/:server/test', { server }, { body: { definition } });
+  }
+
+  approveToolServer(server: string, definition: string, tools: Readonly<Record<string, string>>) {
+    return this.#call('POST /api/tools/:server/approve', { server }, { body: { definition, tools }, headers: FROM_CLI });
+  }
+
+  setToolSecret(server: string, field: string, value: string) {
+    return this.#call('PUT /api/tools/:server/secrets/:field', { server, field }, { body: { value } });
+  }
+
+  removeToolSecret(server: string, field: string) {
+    return this.#call('DELETE /api/tools/:server/secrets/:field', { server, field });
+  }
+
   addFact(name: string, text: string) {
     return this.#call('POST /api/blocks/:name/memory/facts', { name }, { body: { text } });
   }

@@ -14,6 +14,7 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { closeToOthers, type FileState, FreshFile, type Turn } from '../store/files/fresh-file.ts';
 import { type Entry, noObject, parseEntry, type StoredSettings } from './entry.ts';
 import { assertSecretsRenewed } from './moved-address.ts';
+import { HOOKS, isSection, SERVERS, secretsIn, secretTexts, setSecrets } from './secret-sections.ts';
 import type { SettingsSpec } from './settings.ts';
 
 export type { StoredSettings } from './entry.ts';
@@ -22,9 +23,6 @@ export type { StoredSettings } from './entry.ts';
 type Stored = ReadonlyMap<string, unknown>;
 /** Fields of an entry as they stand in the file. */
 export type EntryFields = Readonly<Record<string, unknown>>;
-
-/** The section with the secrets of hooks, which is no entry of a provider. */
-const HOOKS = 'hooks';
 
 /** What a change of an entry over the API has to fulfil. Throws INVALID_REQUEST naming the field. */
 export type EntryRule = (name: string, change: EntryFields, before: Entry | undefined, after: Entry) => void;
@@ -84,7 +82,7 @@ export class CredentialStore {
 
   /** The ids that have an entry. Throws as `read` does. */
   ids(): string[] {
-    return [...this.#current().keys()].filter((id) => id !== HOOKS);
+    return [...this.#current().keys()].filter((id) => !isSection(id));
   }
 
   /**
@@ -136,16 +134,16 @@ export class CredentialStore {
 
   /** The secret of a hook of a block. Throws as `read` does. */
   hookSecret(block: string, hook: string): string | undefined {
-    const secret = hooksIn(this.#current(), block)[hook];
+    const secret = secretsIn(this.#current(), HOOKS, block)[hook];
     return typeof secret === 'string' ? secret : undefined;
   }
 
   /** Stores the secret of a hook; undefined removes it. Rejects as `update` does. */
   async setHookSecret(block: string, hook: string, secret: string | undefined): Promise<void> {
     await this.#rewrite((all) => {
-      const { [hook]: old, ...others } = hooksIn(all, block);
+      const { [hook]: old, ...others } = secretsIn(all, HOOKS, block);
       if (old === secret) return false;
-      setHooks(all, block, secret === undefined ? others : { ...others, [hook]: secret });
+      setSecrets(all, HOOKS, block, secret === undefined ? others : { ...others, [hook]: secret });
       return true;
     });
   }
@@ -154,8 +152,8 @@ export class CredentialStore {
   async renameHooks(from: string, to: string): Promise<void> {
     if (!this.#hasHooks(from)) return this.forgetHooks(to);
     await this.#rewrite((all) => {
-      setHooks(all, to, hooksIn(all, from));
-      setHooks(all, from, {});
+      setSecrets(all, HOOKS, to, secretsIn(all, HOOKS, from));
+      setSecrets(all, HOOKS, from, {});
     });
   }
 
@@ -163,17 +161,39 @@ export class CredentialStore {
   async forgetHooks(block: string): Promise<void> {
     this.#file.refresh();
     if (this.#good === undefined || !this.#hasHooks(block)) return;
-    await this.#rewrite((all) => setHooks(all, block, {}));
+    await this.#rewrite((all) => setSecrets(all, HOOKS, block, {}));
+  }
+
+  /** The secrets of a server of tools by their fields. Throws as `read` does. */
+  serverSecrets(server: string): StoredSettings {
+    return stringsIn(secretsIn(this.#current(), SERVERS, server));
+  }
+
+  /** All texts of the file that must not be shown. Throws as `read` does. */
+  secretTexts(): string[] {
+    return secretTexts(this.#current());
+  }
+
+  /** Stores secrets of a server of tools, of which undefined removes one; `all` removes those that are not given. Rejects as `update` does. */
+  async setServerSecrets(server: string, change: Readonly<Record<string, string | undefined>>, replaces: 'all' | 'given' = 'given'): Promise<void> {
+    await this.#rewrite((all) => {
+      const before = secretsIn(all, SERVERS, server);
+      const merged = { ...(replaces === 'given' && before), ...change };
+      const after = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
+      if (isDeepStrictEqual({ ...before }, after)) return false;
+      setSecrets(all, SERVERS, server, after);
+      return true;
+    });
   }
 
   #hasHooks(block: string): boolean {
-    return Object.keys(hooksIn(this.#current(), block)).length > 0;
+    return Object.keys(secretsIn(this.#current(), HOOKS, block)).length > 0;
   }
 
   /** Removes an adapter's entry; false if there was none. */
   async remove(adapterId: string): Promise<boolean> {
     let existed = false;
-    if (adapterId === HOOKS) return false;
+    if (isSection(adapterId)) return false;
     await this.#rewrite((all) => {
       existed = all.delete(adapterId);
     });
@@ -200,7 +220,7 @@ export class CredentialStore {
   /** own-entry. */
   #entry(all: Stored, id: string): Entry | undefined {
     const raw = all.get(id);
-    if (raw === undefined || id === HOOKS) return undefined;
+    if (raw === undefined || isSection(id)) return undefined;
     const known = this.#sound.get(raw as object);
     if (known !== undefined) return known;
     let entry: Entry;
@@ -255,21 +275,6 @@ function parseStored(state: FileState): Stored {
   const json = parseBytes(Buffer.from(state.text)); // its errors don't quote the text, which contains keys
   if (!isObject(json)) throw new Error('it must contain a JSON object with one entry for each provider');
   return new Map(Object.entries(json));
-}
-
-/** The secrets of a block's hooks by their ids. */
-function hooksIn(all: Stored, block: string): Readonly<Record<string, unknown>> {
-  const section = all.get(HOOKS);
-  const own = isObject(section) && Object.hasOwn(section, block) ? section[block] : undefined;
-  return isObject(own) ? Object.assign(Object.create(null), own) : {};
-}
-
-function setHooks(all: Map<string, unknown>, block: string, hooks: Readonly<Record<string, unknown>>): void {
-  const section = all.get(HOOKS);
-  const { [block]: _old, ...others } = isObject(section) ? section : {};
-  const next = Object.keys(hooks).length === 0 ? others : { ...others, [block]: { ...hooks } };
-  if (Object.keys(next).length === 0) all.delete(HOOKS);
-  else all.set(HOOKS, next);
 }
 
 function mergedEntry(before: EntryFields | undefined, fields: EntryFields): EntryFields {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Entry, isConnectionName, parseEntry } from '../auth/entry.ts';
 import { PRESETS_FILE, PresetFile } from '../auth/preset-file.ts';
 import { PRICES_FILE, parsePrices } from '../auth/price-file.ts';
+import { isSection } from '../auth/secret-sections.ts';
 import { MAX_NAME_CHARACTERS, type UnusedSetting, unusedSettings } from '../auth/unused-settings.ts';
 import { nearest } from '../base/closest.ts';
 import { isObject, tryParseJson } from '../base/json.ts';
@@ -85,7 +86,7 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
   const presets = new PresetFile(workspace, presetsOf(adapters));
   const connections = new Connections({ adapters, credentials: undefined, presets, names: [] });
   return Object.entries(stored).flatMap(([name, entry]): Finding[] => {
-    if (name === 'hooks') return []; // secrets of hooks
+    if (isSection(name)) return [];
     try {
       const parsed = parseEntry(name, entry);
       if (isMeantAsConnection(name, parsed, adapters, presets)) return connectionFindings(name, connections.built(name, parsed));

@@ -16,6 +16,7 @@ export * from './gateway-api.ts';
 export * from './gateway-live.ts';
 export * from './prices.ts';
 export * from './session.ts';
+export * from './tools-api.ts';
 export * from './workspace-api.ts';
 /** The frames of the WebSocket, which has a contract of its own. */
 export * as frames from './ws.ts';

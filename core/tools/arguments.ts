@@ -35,12 +35,17 @@ export type ArgumentCheck = (args: unknown) => string | undefined;
 
 /** Throws an Error that says why a schema can't be used. */
 export function argumentCheck(schema: JsonRecord): ArgumentCheck {
+  const validate: ValidateFunction = ajv().compile(bounded(schema));
+  ajv().removeSchema(); // a cache of what servers send would only grow
+  return (args) => (validate(args) ? undefined : wording(validate.errors?.[0]));
+}
+
+/** The part of a schema that is looked at. Throws an Error for one that is too large, or refers to other documents; compiles nothing. */
+export function bounded(schema: JsonRecord): JsonRecord {
   if (isDeeperThan(schema, MAX_DEPTH)) throw new Error(`its schema nests deeper than ${MAX_DEPTH} levels`);
   if (countUpTo(schema, MAX_NODES) > MAX_NODES) throw new Error(`its schema has more than ${MAX_NODES} values`);
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_BYTES) throw new Error(`its schema is larger than ${MAX_BYTES} bytes`);
-  const validate: ValidateFunction = ajv().compile(cleaned(schema, false));
-  ajv().removeSchema(); // a cache of what servers send would only grow
-  return (args) => (validate(args) ? undefined : wording(validate.errors?.[0]));
+  return cleaned(schema, false);
 }
 
 /** `isNames`: the members are names of fields, not keywords. */

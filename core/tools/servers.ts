@@ -1,44 +1,18 @@
 // What a transport asks of whatever manages the servers of tools. Pure: types only.
+import type { Finding, ToolServerView, ToolView } from '../types.ts';
+
+/** The state of a server. */
+export type ToolServerState = ToolServerView['state'];
+
+export type { ToolServerView, ToolView };
 
 /** A JSON object. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** held: its definition is not approved. changed: it is not the approved one any more. failed: it does not start, or its entry can't be used. */
-export type ToolServerState = 'idle' | 'starting' | 'ready' | 'stopping' | 'failed' | 'held' | 'changed';
-
-/** A tool of a server. */
-export interface ToolView {
-  readonly name: string;
-  /** Only approved ones are offered. unusable: its schema is beyond the bounds. gone: the server does not list it any more. */
-  readonly state: 'approved' | 'changed' | 'new' | 'unusable' | 'gone';
-  readonly hash: string;
-  /** Of its definition, by estimate. */
-  readonly tokens: number;
-  readonly description: string;
-  readonly annotations: JsonRecord;
-  /** Those that hold: annotation and settings say the same. */
-  readonly marks: { readonly readOnly: boolean; readonly idempotent: boolean; readonly closedWorld: boolean };
-  /** The approved definition beside this one, for a tool that has changed. */
-  readonly was?: JsonRecord | undefined;
-}
-
-/** A server, without any secret. */
-export interface ToolServerView {
-  readonly name: string;
-  readonly state: ToolServerState;
-  /** Why it is failed, held or changed, and the command that helps. */
-  readonly problem?: string | undefined;
-  /** sha256 of what is started. */
-  readonly definition: string;
-  /** The entry as mcp.json has it: `${…}` is not resolved, literal secrets are masked. */
-  readonly server: JsonRecord;
-  readonly settings: JsonRecord;
-  readonly era: 'legacy' | 'modern' | null;
-  readonly tools: readonly ToolView[];
-}
-
 /** Manages servers. Each member rejects with a BlockhouseError and nothing else. */
 export interface ToolServers {
+  /** What is wrong with the files and servers, for the doctor. Starts nothing. */
+  findings(): Promise<readonly Finding[]>;
   list(): Promise<readonly ToolServerView[]>;
   /** TOOL_SERVER_NOT_FOUND. */
   get(name: string): Promise<ToolServerView>;

@@ -12,6 +12,7 @@ import { PRICE_ROUTES } from './routes/prices.ts';
 import { SCHEDULE_ROUTES } from './routes/schedules.ts';
 import { SERVER_ROUTES } from './routes/server.ts';
 import { SESSION_ROUTES } from './routes/session.ts';
+import { TOOL_ROUTES } from './routes/tools.ts';
 import { WORKSPACE_ROUTES } from './routes/workspace.ts';
 import type { JsonReply, Written } from './wire/reply.ts';
 import { routesOf } from './wire/route.ts';
@@ -28,6 +29,7 @@ const TABLE = {
   ...CHAT_ROUTES,
   ...SCHEDULE_ROUTES,
   ...HOOK_ROUTES,
+  ...TOOL_ROUTES,
   ...WORKSPACE_ROUTES,
   ...CLIENT_ROUTES,
   ...COMPATIBLE_ROUTES,

@@ -30,13 +30,21 @@ export class FreshFile {
   /** one-change-at-a-time. */
   readonly #rewrites = new PQueue({ concurrency: 1 });
   readonly #turn: Turn;
+  readonly #maxBytes: number;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #stamp = '';
 
   /** `onChange` is called synchronously, from `refresh`, at the first look and after every change. */
-  constructor(path: string, onChange: (state: FileState) => void, now: () => number = () => performance.now(), turn: Turn = (_path, work) => work()) {
+  constructor(
+    path: string,
+    onChange: (state: FileState) => void,
+    now: () => number = () => performance.now(),
+    turn: Turn = (_path, work) => work(),
+    maxBytes: number = MAX_BYTES,
+  ) {
     this.path = path;
     this.#turn = turn;
+    this.#maxBytes = maxBytes;
     this.#onChange = onChange;
     this.#now = now;
   }
@@ -51,7 +59,7 @@ export class FreshFile {
     const now = this.#now();
     if (!force && now - this.#checkedAt < FILE_LOOK_MS) return;
     this.#checkedAt = now;
-    const { stamp, read } = look(this.path);
+    const { stamp, read } = look(this.path, this.#maxBytes);
     if (stamp === this.#stamp) return;
     const state = read();
     // A file that can't be read is tried again at each look, and reported once: the system may be short of descriptors.
@@ -106,7 +114,7 @@ export function readState(path: string): FileState {
   return look(path).read();
 }
 
-function look(path: string): { stamp: string; read: () => FileState } {
+function look(path: string, maxBytes: number = MAX_BYTES): { stamp: string; read: () => FileState } {
   let found: BigIntStats;
   try {
     found = statSync(path, { bigint: true });
@@ -117,12 +125,12 @@ function look(path: string): { stamp: string; read: () => FileState } {
     return { stamp: `!${reason}`, read: () => ({ kind: 'unreadable', reason }) };
   }
   // An edit may restore the modification time (rsync, cp -p), but no program can set ctime.
-  return { stamp: `${found.ino}:${found.size}:${found.ctimeNs}`, read: () => readText(path, found) };
+  return { stamp: `${found.ino}:${found.size}:${found.ctimeNs}`, read: () => readText(path, found, maxBytes) };
 }
 
-function readText(path: string, stats: BigIntStats): FileState {
+function readText(path: string, stats: BigIntStats, maxBytes: number): FileState {
   if (!stats.isFile()) return { kind: 'unreadable', reason: 'it is not a regular file' };
-  if (stats.size > MAX_BYTES) return { kind: 'unreadable', reason: `it is larger than ${MAX_BYTES} bytes` };
+  if (stats.size > maxBytes) return { kind: 'unreadable', reason: `it is larger than ${maxBytes} bytes` };
   try {
     return { kind: 'text', text: readFileSync(path, 'utf8'), mode: Number(stats.mode) & 0o777 };
   } catch (error) {

@@ -8,6 +8,7 @@ import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
 import { HOOK_EXAMPLES } from './examples-hooks.ts';
 import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
 import { SCHEDULE_EXAMPLES } from './examples-schedules.ts';
+import { TOOL_EXAMPLES } from './examples-tools.ts';
 
 /** What an error looks like in full. */
 const errorExample = (status: number, code: ErrorCode, error: string, more: object = {}): Example => ({
@@ -24,6 +25,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...BLOCK_EXAMPLES,
   ...SCHEDULE_EXAMPLES,
   ...HOOK_EXAMPLES,
+  ...TOOL_EXAMPLES,
   ...CLIENT_EXAMPLES,
   ...PROTOCOL_EXAMPLES,
   InvalidRequest: { ...errorExample(400, 'INVALID_REQUEST', 'config.temperature must be <= 1.', { details: INVALID }), operations: ['chat'] },

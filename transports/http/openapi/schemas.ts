@@ -61,6 +61,7 @@ const INLINE = [
   'ToolLimits',
   'ToolMarks',
   'ToolRule',
+  'ToolView',
   'TokenLogprob',
   'Transition',
 ] as const;

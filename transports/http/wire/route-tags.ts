@@ -9,6 +9,7 @@ const TAGS = {
   Memory: 'What a block remembers besides its messages.',
   Schedules: 'Messages that a block gets at certain times.',
   Hooks: 'Doors of a block for other programs, whose signed deliveries become messages.',
+  Tools: 'The servers whose tools blocks may call, and what a person has approved of them.',
   Archive: 'Archived blocks, until they are restored or deleted for good.',
   Workspace: 'Costs, checks and the kill switch of the whole workspace.',
   Server: 'Health, token and settings of the server, and the published contracts.',

@@ -1,0 +1,226 @@
+// Manages the servers of tools: what the routes, the commands and the page do with them.
+//
+// shown-first: a server is started and approved only by the hash of what was shown. Whoever was not shown it, or was shown another one, is refused.
+// no-secret: no answer has a secret; what stands in an entry in clear is masked.
+import { estimateTokens } from '../../core/base/tokens.ts';
+import {
+  BlockhouseError,
+  compile,
+  type Finding,
+  invalidRequest,
+  type JsonRecord,
+  marksOf,
+  schemas,
+  secretsNamedIn,
+  type ToolServers,
+  type Validator,
+} from '../../core/index.ts';
+import type { ApproveToolServer, PutToolServer, SetToolSecret, TestToolServer, ToolServerView, ToolView } from '../../core/index.ts';
+import { approvalText, type Book, unofferedOf } from './book.ts';
+import { readEntry, SERVER_NAME, type ServerEntry, shownEntry } from './entry.ts';
+import { MCP_FILE } from './mcp-json.ts';
+import { type KnownTool, PINS_FILE, stateOf } from './pins.ts';
+import type { ListedTool, Sessions } from './server.ts';
+
+const SECRET_FIELD = /^[A-Za-z0-9_-]{1,64}$/;
+/** A secret of a header or a variable: no control characters, so that none begins another line. */
+const SECRET_VALUE = /^[^\p{Cc}]+$/u;
+
+const checkPut: Validator<PutToolServer> = compile(schemas.PutToolServer);
+const checkTest: Validator<TestToolServer> = compile(schemas.TestToolServer);
+const checkApprove: Validator<ApproveToolServer> = compile(schemas.ApproveToolServer);
+const checkSecret: Validator<SetToolSecret> = compile(schemas.SetToolSecret);
+
+/** Manages the servers of a book, which `sessions` starts. */
+export class ManagedServers implements ToolServers {
+  readonly #book: Book;
+  readonly #sessions: Sessions;
+
+  constructor(book: Book, sessions: Sessions) {
+    this.#book = book;
+    this.#sessions = sessions;
+  }
+
+  /** Remembers what a server lists while it works: what differs from its pin is not offered from the next message on. */
+  async noteListed(server: string, tools: readonly ListedTool[]): Promise<void> {
+    const entry = this.#book.mcp.entries().get(server);
+    if (entry === undefined || this.#book.approvalOf(entry) !== undefined) return; // of another definition than the one that runs
+    await this.#book.pins.see(server, tools, { offers: entry.newTools === 'offer' });
+  }
+
+  async list(): Promise<readonly ToolServerView[]> {
+    const entries = [...this.#book.mcp.entries(true).values()];
+    return Promise.all(entries.map((entry) => this.#viewOf(entry, false)));
+  }
+
+  async get(name: string): Promise<ToolServerView> {
+    return this.#viewOf(this.#need(name), true);
+  }
+
+  async put(name: string, body: unknown): Promise<ToolServerView> {
+    checkPut(body);
+    const before = this.#book.mcp.entries(true).get(name);
+    const settings = body.settings ?? before?.rawSettings;
+    const entry = readEntry(name, body.server, settings);
+    if (entry.fault !== undefined) throw refused(name, entry.fault);
+    const { fault } = await this.#book.resolve(entry);
+    if (fault !== undefined && !isAboutSources(fault)) throw refused(name, fault);
+    await this.#book.mcp.put(name, body.server, body.settings);
+    return this.get(name);
+  }
+
+  async remove(name: string): Promise<void> {
+    const others = [...this.#book.mcp.entries(true).values()].filter((entry) => entry.name !== name);
+    if (!(await this.#book.mcp.remove(name))) throw this.#notFound(name);
+    await this.#sessions.end(name);
+    await this.#book.pins.forget(name);
+    const isRead = others.some((entry) => secretsOf(entry).some(({ server }) => server === name));
+    if (!isRead) await this.#book.credentials.setServerSecrets(name, {}, 'all');
+  }
+
+  async test(name: string, body: unknown, signal: AbortSignal): Promise<ToolServerView> {
+    checkTest(body);
+    const entry = this.#need(name);
+    if (entry.definition !== body.definition) throw otherDefinition(name);
+    const one = await this.#book.resolve(entry);
+    if (one.fault !== undefined) throw refused(name, one.fault);
+    const { era, tools } = await this.#sessions.look(this.#book.callableOf(entry, one), signal);
+    if (this.#book.mcp.entries(true).get(name)?.definition !== body.definition) throw otherDefinition(name);
+    const offers = entry.newTools === 'offer' && this.#book.approvalOf(entry) === undefined;
+    await this.#book.pins.see(name, tools, { offers, look: { definition: entry.definition, era } });
+    return this.get(name);
+  }
+
+  async approve(name: string, body: unknown, by: string): Promise<ToolServerView> {
+    checkApprove(body);
+    const entry = this.#need(name);
+    if (entry.fault !== undefined) throw refused(name, entry.fault);
+    if (entry.definition !== body.definition)
+      throw new BlockhouseError('TOOL_CHANGED', `The entry of ${name} is not the one that was shown. Read it again: \`blockhouse tools test ${name}\`.`);
+    await this.#book.pins.approve(name, body.definition, body.tools, by);
+    return this.get(name);
+  }
+
+  async setSecret(server: string, field: string, body: unknown): Promise<void> {
+    checkSecret(body);
+    if (!SERVER_NAME.test(server)) throw invalidRequest('server', 'must have 1 to 64 letters, digits, _ and -');
+    if (!SECRET_FIELD.test(field)) throw invalidRequest('field', 'must have 1 to 64 letters, digits, _ and -');
+    if (body.value !== null && !SECRET_VALUE.test(body.value)) throw invalidRequest('value', 'must not have line breaks or other control characters');
+    await this.#book.credentials.setServerSecrets(server, { [field]: body.value ?? undefined });
+    const readers = [...this.#book.mcp.entries(true).values()].filter((entry) => secretsOf(entry).some((one) => one.server === server && one.field === field));
+    await Promise.all(readers.map(({ name }) => this.#sessions.end(name))); // they have the one before
+  }
+
+  async findings(): Promise<readonly Finding[]> {
+    const findings: Finding[] = [];
+    const entries = [...this.#book.mcp.entries(true).values()];
+    const { fault } = this.#book.mcp;
+    if (fault !== undefined) findings.push(error(MCP_FILE, fault, 'Repair it. Until then, a server that has read it before goes on with what it said then.'));
+    const { fault: pinsFault } = this.#book.pins;
+    if (pinsFault !== undefined)
+      findings.push(error(PINS_FILE, pinsFault, 'Repair it, or remove it and approve the servers again (`blockhouse tools approve`).'));
+    for (const entry of entries) findings.push(...(await this.#findingsOf(entry)));
+    return findings;
+  }
+
+  async #findingsOf(entry: ServerEntry): Promise<Finding[]> {
+    const { name } = entry;
+    const problem = await this.#book.problemOf(entry);
+    const place = `${MCP_FILE}, ${name.slice(0, 64)}`;
+    if (problem !== undefined) {
+      const [what = '', ...fix] = problem.split('; ');
+      return [warning(place, `${what}, so none of its tools is offered`, sentence(fix.join('; ')) ?? `Look at it: \`blockhouse tools test ${name}\`.`)];
+    }
+    return unofferedOf(name, this.#book.pins.of(name).tools).map((text) => {
+      const [, what = text, command] = /^(.*) \((`.*`)\)$/.exec(text) ?? [];
+      return warning(PINS_FILE, what, `Look at them: ${command}.`);
+    });
+  }
+
+  #need(name: string): ServerEntry {
+    const entry = this.#book.mcp.entries(true).get(name);
+    if (entry === undefined) throw this.#notFound(name);
+    return entry;
+  }
+
+  #notFound(name: string): BlockhouseError {
+    const { fault } = this.#book.mcp;
+    const why = fault === undefined ? '' : ` ${MCP_FILE} can't be used: ${fault}.`;
+    return new BlockhouseError('TOOL_SERVER_NOT_FOUND', `There is no server of tools named ${JSON.stringify(name.slice(0, 64))}.${why}`);
+  }
+
+  async #viewOf(entry: ServerEntry, isWhole: boolean): Promise<ToolServerView> {
+    const { name, definition } = entry;
+    const pins = this.#book.pins.of(name, true);
+    const { state, problem } = await this.#stateOf(entry);
+    return {
+      name,
+      state,
+      ...(problem !== undefined && { problem }),
+      definition,
+      server: shownEntry(entry),
+      settings: (entry.fault === undefined ? (entry.rawSettings ?? {}) : {}) as JsonRecord, // what is not checked may be anything
+      era: pins.era ?? null,
+      tools: [...pins.tools].sort(([a], [b]) => (a < b ? -1 : 1)).map(([tool, known]) => toolView(tool, known, entry, isWhole)),
+      secrets: secretsOf(entry).map(({ server, field }) => ({ name: `${server}.${field}`, isStored: this.#book.secret(server, field) !== undefined })),
+    };
+  }
+
+  async #stateOf(entry: ServerEntry): Promise<Pick<ToolServerView, 'state'> & { readonly problem?: string | undefined }> {
+    const { fault } = await this.#book.resolve(entry);
+    if (fault !== undefined) return { state: 'failed', problem: sentence(fault) };
+    const approval = this.#book.approvalOf(entry);
+    if (approval !== undefined) return { state: approval, problem: sentence(approvalText(approval, entry.name)) };
+    return this.#sessions.stateOf(entry.name);
+  }
+}
+
+function toolView(name: string, known: KnownTool, { name: server, rawSettings }: ServerEntry, isWhole: boolean): ToolView {
+  const { pin, now } = known;
+  const state = stateOf(known);
+  const hash = now?.hash ?? pin?.hash ?? '';
+  const definition = now?.definition ?? pin?.definition ?? { name, inputSchema: {} };
+  const { description = '', annotations = {}, inputSchema } = definition;
+  const settings = typeof rawSettings === 'object' && rawSettings !== null ? rawSettings : {};
+  return {
+    name,
+    state,
+    hash,
+    tokens: estimateTokens(JSON.stringify({ name, description, inputSchema })),
+    description,
+    annotations: annotations as JsonRecord,
+    marks: marksOf({ server, tool: name, pin: hash, inputSchema, annotations }, settings),
+    ...(isWhole && state !== 'unusable' && { now: definition as unknown as JsonRecord }),
+    ...(isWhole && state === 'changed' && { was: pin?.definition as unknown as JsonRecord }),
+    ...(now?.problem !== undefined && { problem: now.problem }),
+  };
+}
+
+function secretsOf({ template: { command = '', args = [], env = {}, url = '', headers = {} } }: ServerEntry): ReturnType<typeof secretsNamedIn> {
+  return secretsNamedIn([command, ...args, ...Object.values(env), url, ...Object.values(headers)]);
+}
+
+/** A secret or a variable that is not there yet is no reason to refuse an entry. */
+function isAboutSources(fault: string): boolean {
+  return /^its secret .* is not stored|^the variable \w+ is not set/.test(fault);
+}
+
+function refused(name: string, fault: string): BlockhouseError {
+  return new BlockhouseError('TOOL_SERVER_REFUSED', `${name.slice(0, 64)}: ${fault}.`);
+}
+
+function otherDefinition(name: string): BlockhouseError {
+  return new BlockhouseError('TOOL_NOT_APPROVED', `The entry of ${name} is not the one that was shown. Read it again: \`blockhouse tools ls\`.`);
+}
+
+function sentence(text: string): string | undefined {
+  return text === '' ? undefined : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function error(place: string, problem: string, fix: string): Finding {
+  return { severity: 'error', place, problem, fix };
+}
+
+function warning(place: string, problem: string, fix: string): Finding {
+  return { severity: 'warning', place, problem, fix };
+}

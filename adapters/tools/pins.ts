@@ -1,0 +1,241 @@
+// mcp-pins.json of the workspace: which servers may be started and which tools may be offered, as a person has approved them, and what the servers showed last.
+//
+// last-good: a damaged file approves nothing new; its last good content stays in use. If there was none, nothing is approved.
+// bound: an approval names what was shown, by its hash. What differs by then is not approved.
+// own-hash: a pin counts only if its definition has its hash, so that an edit of the file by hand changes no text that was approved.
+import { join } from 'node:path';
+import { exceededLimit, isObject } from '../../core/base/json.ts';
+import { BlockhouseError, closeToOthers, FreshFile } from '../../core/index.ts';
+import { toolHash } from './hashes.ts';
+import { damaged, strictObject } from './mcp-json.ts';
+import type { Era, ListedTool } from './server.ts';
+import { judged, type SeenTool } from './seen-tools.ts';
+
+/** The name of the file in a workspace. */
+export const PINS_FILE = 'mcp-pins.json';
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_VALUES = 1_000_000;
+
+/** A tool: what was approved, and what the server showed last. At least one of the two is there. */
+export interface KnownTool {
+  /** As it was approved. */
+  readonly pin?: { readonly hash: string; readonly approvedAt: string; readonly approvedBy: string; readonly definition: ListedTool } | undefined;
+  /** As the server showed it last, where that is not the pin. */
+  readonly now?: SeenTool | undefined;
+  /** The server did not list it last. */
+  readonly isGone?: boolean | undefined;
+}
+
+/** What is known of a server. */
+export interface ServerPins {
+  /** The approved definition. */
+  readonly definition?: string | undefined;
+  readonly approvedAt?: string | undefined;
+  readonly approvedBy?: string | undefined;
+  readonly era?: Era | undefined;
+  readonly eraSeenAt?: string | undefined;
+  /** The definition that was started when the tools were looked at last. */
+  readonly seenDefinition?: string | undefined;
+  readonly tools: ReadonlyMap<string, KnownTool>;
+}
+
+const NONE: ServerPins = { tools: new Map() };
+
+/** A state of a tool, as people see it. */
+export function stateOf({ pin, now, isGone }: KnownTool): 'approved' | 'changed' | 'new' | 'unusable' | 'gone' {
+  if (now?.problem !== undefined) return 'unusable';
+  if (isGone === true) return 'gone';
+  if (pin === undefined) return 'new';
+  return now === undefined ? 'approved' : 'changed';
+}
+
+/** The pins. */
+export class Pins {
+  readonly #file: FreshFile;
+  readonly #clock: () => number;
+  #servers: ReadonlyMap<string, ServerPins> = new Map();
+  #fault: string | undefined;
+
+  /** `now` in monotonic milliseconds, `clock` in those of the epoch. */
+  constructor(workspace: string, clock: () => number, now?: () => number) {
+    this.#clock = clock;
+    this.#file = new FreshFile(
+      join(workspace, PINS_FILE),
+      (state) => {
+        closeToOthers(this.#file.path, state);
+        try {
+          this.#servers = serversOf(strictObject(state, MAX_VALUES) ?? {});
+          this.#fault = undefined;
+        } catch (error) {
+          this.#fault = (error as Error).message; // last-good
+        }
+      },
+      now,
+      undefined,
+      MAX_BYTES,
+    );
+  }
+
+  /** Why the file can't be used now; undefined if it can. */
+  get fault(): string | undefined {
+    this.#file.refresh();
+    return this.#fault;
+  }
+
+  of(server: string, isFresh = false): ServerPins {
+    this.#file.refresh(isFresh);
+    return this.#servers.get(server) ?? NONE;
+  }
+
+  /** Remembers what a server has listed: what differs from its pin is changed, what has none is new. With `offers`, new tools are pinned. */
+  async see(
+    server: string,
+    tools: readonly ListedTool[],
+    { offers, look }: { readonly offers: boolean; readonly look?: { readonly definition: string; readonly era: Era } },
+  ): Promise<void> {
+    const seen = judged(tools);
+    const at = this.#time();
+    await this.#change(server, (known) => {
+      const merged = merge(known.tools, seen, offers ? { at, by: 'newTools' } : undefined);
+      return { ...known, ...(look && { era: look.era, eraSeenAt: at, seenDefinition: look.definition }), tools: merged };
+    });
+  }
+
+  /** Approves a definition and tools by the hashes that were shown. Throws TOOL_CHANGED (bound). */
+  async approve(server: string, definition: string, hashes: Readonly<Record<string, string>>, by: string): Promise<void> {
+    const at = this.#time();
+    await this.#change(server, (known) => {
+      const named = new Map(Object.entries(hashes));
+      if (named.size > 0 && known.seenDefinition !== definition) throw notSeen(server);
+      for (const [name, hash] of named) {
+        const tool = known.tools.get(name);
+        if (tool?.now?.problem !== undefined) throw changed(server, name, `can't be used: ${tool.now.problem}`);
+        if ((tool?.now?.hash ?? tool?.pin?.hash) !== hash || tool?.isGone === true) throw changed(server, name, 'is not the one that was shown');
+      }
+      const isOther = known.definition !== definition;
+      const tools = [...known.tools].map(([name, tool]): [string, KnownTool] => [
+        name,
+        named.has(name) ? pinned(tool, at, by) : isOther ? unpinned(tool) : tool,
+      ]);
+      return { ...known, definition, approvedAt: at, approvedBy: by, tools: new Map(tools) };
+    });
+  }
+
+  /** Forgets a server. */
+  async forget(server: string): Promise<void> {
+    await this.#rewrite((all) => all.delete(server));
+  }
+
+  async #change(server: string, change: (known: ServerPins) => ServerPins): Promise<void> {
+    await this.#rewrite((all) => {
+      all.set(server, change(all.get(server) ?? NONE));
+      return true;
+    });
+  }
+
+  async #rewrite(change: (all: Map<string, ServerPins>) => boolean): Promise<void> {
+    await this.#file.rewrite(() => {
+      if (this.#fault !== undefined) throw damaged(PINS_FILE, this.#fault);
+      const all = new Map(this.#servers);
+      if (!change(all)) return undefined;
+      const text = textOf(all);
+      if (text === textOf(this.#servers)) return undefined;
+      const bytes = Buffer.from(text);
+      if (bytes.length > MAX_BYTES || exceededLimit(bytes, { values: MAX_VALUES }) !== undefined)
+        throw new BlockhouseError('TOOL_SERVER_REFUSED', 'What the servers say of their tools is too much to keep. Remove a server first.');
+      return text;
+    });
+  }
+
+  #time(): string {
+    return new Date(this.#clock()).toISOString();
+  }
+}
+
+function notSeen(server: string): BlockhouseError {
+  return new BlockhouseError('TOOL_CHANGED', `${server} was not looked at as it is now. Look at it: \`blockhouse tools test ${server}\`.`);
+}
+
+function changed(server: string, tool: string, why: string): BlockhouseError {
+  const name = JSON.stringify(tool.slice(0, 64));
+  return new BlockhouseError('TOOL_CHANGED', `The tool ${name} of ${server} ${why}. Read it again: \`blockhouse tools diff ${server}\`.`);
+}
+
+/** What was known, and what is listed now. */
+function merge(
+  known: ServerPins['tools'],
+  seen: ReadonlyMap<string, SeenTool>,
+  offer: { readonly at: string; readonly by: string } | undefined,
+): Map<string, KnownTool> {
+  const merged = new Map<string, KnownTool>();
+  for (const [name, { pin }] of known) if (pin !== undefined && !seen.has(name)) merged.set(name, { pin, isGone: true });
+  for (const [name, now] of seen) {
+    const pin = known.get(name)?.pin;
+    const tool: KnownTool = pin?.hash === now.hash && now.problem === undefined ? { pin } : { pin, now };
+    merged.set(name, offer !== undefined && stateOf(tool) === 'new' ? pinned(tool, offer.at, offer.by) : tool);
+  }
+  return merged;
+}
+
+function pinned({ pin, now }: KnownTool, approvedAt: string, approvedBy: string): KnownTool {
+  if (now === undefined) return { pin };
+  return { pin: { hash: now.hash, approvedAt, approvedBy, definition: now.definition } };
+}
+
+/** Of another definition nothing is approved: it may be another program that says the same. */
+function unpinned({ pin, now, isGone }: KnownTool): KnownTool {
+  if (pin === undefined || isGone === true) return { now, isGone };
+  return { now: now ?? { hash: pin.hash, definition: pin.definition } };
+}
+
+function textOf(servers: ReadonlyMap<string, ServerPins>): string {
+  const all = [...servers].map(([name, { tools, ...known }]) => [
+    name,
+    { ...known, tools: Object.fromEntries([...tools].filter(([, tool]) => tool.pin ?? tool.now)) },
+  ]);
+  return `${JSON.stringify({ servers: Object.fromEntries(all) }, null, 1)}\n`;
+}
+
+function serversOf(document: Readonly<Record<string, unknown>>): Map<string, ServerPins> {
+  const servers = document['servers'] ?? {};
+  if (!isObject(servers)) throw new Error('servers must be an object with one member for each server');
+  return new Map(Object.entries(servers).flatMap(([name, raw]) => (isObject(raw) ? [[name, pinsOf(raw)] as const] : [])));
+}
+
+/** Of an entry that is not as we write it, nothing is approved. */
+function pinsOf(raw: Readonly<Record<string, unknown>>): ServerPins {
+  const text = (name: string): string | undefined => (typeof raw[name] === 'string' ? raw[name] : undefined);
+  const era = text('era');
+  const tools = isObject(raw['tools']) ? Object.entries(raw['tools']).flatMap(([name, tool]) => knownTool(name, tool)) : [];
+  return {
+    definition: text('definition'),
+    approvedAt: text('approvedAt'),
+    approvedBy: text('approvedBy'),
+    era: era === 'legacy' || era === 'modern' ? era : undefined,
+    eraSeenAt: text('eraSeenAt'),
+    seenDefinition: text('seenDefinition'),
+    tools: new Map(tools),
+  };
+}
+
+function knownTool(name: string, raw: unknown): [string, KnownTool][] {
+  if (!isObject(raw)) return [];
+  const [pin, now] = [seenTool(name, raw['pin']), seenTool(name, raw['now'])];
+  const isPin = pin !== undefined && pin.problem === undefined;
+  if (!isPin && now === undefined) return [];
+  const by = isObject(raw['pin']) ? raw['pin'] : {};
+  const approved = isPin
+    ? { hash: pin.hash, approvedAt: String(by['approvedAt']), approvedBy: String(by['approvedBy']), definition: pin.definition }
+    : undefined;
+  return [[name, { pin: approved, now, isGone: raw['isGone'] === true || undefined }]];
+}
+
+/** own-hash. */
+function seenTool(name: string, raw: unknown): SeenTool | undefined {
+  if (!isObject(raw) || !isObject(raw['definition']) || !isObject(raw['definition']['inputSchema'])) return undefined;
+  const definition = raw['definition'] as unknown as ListedTool;
+  const problem = typeof raw['problem'] === 'string' ? raw['problem'] : undefined;
+  const hash = typeof raw['hash'] === 'string' ? raw['hash'] : '';
+  if (problem !== undefined) return { hash, definition, problem };
+  return definition.name === name && toolHash(definition) === hash ? { hash, definition } : undefined;
+}

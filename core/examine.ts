@@ -1,0 +1,35 @@
+// What the doctor examines: the files of the workspace, the caps of keys, and the servers of tools.
+import type { Accounts } from './keys/named-key.ts';
+import type { CoreOptions } from './core-options.ts';
+import type { Gateway } from './gateway/gateway.ts';
+import { keyFindings, type UncountedOptions } from './keys/uncounted-models.ts';
+import type { SettingStore } from './store/port.ts';
+import type { Blocks } from './block/api.ts';
+import type { DoctorReport } from './types.ts';
+import { todaysSpending } from './workspace-session.ts';
+
+/** The parts of a core that are asked. */
+export interface Examined {
+  readonly settings: SettingStore | undefined;
+  readonly gateway: Gateway;
+  readonly uncounted: UncountedOptions;
+  /** Undefined without a workspace. */
+  session(): { readonly isOpen: boolean; readonly blocks: Pick<Blocks, 'check'>; readonly accounts: Accounts | undefined } | undefined;
+}
+
+/** Changes nothing. Rejects with an Error without a workspace. */
+export async function examineCore(
+  { workspace, gatewayOnly, clock, tools }: CoreOptions,
+  { settings, gateway, uncounted, session }: Examined,
+): Promise<DoctorReport> {
+  if (workspace === undefined || settings === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
+  const open = session();
+  const { findings, ...rest } = await (open?.isOpen === true && gatewayOnly !== true
+    ? open.blocks.check()
+    : (await import('./block/doctor-offline.ts')).examineOffline(workspace, gateway));
+  const spentToday = await todaysSpending(workspace, open?.accounts, clock);
+  const ofKeys = await keyFindings(settings, { ...uncounted, spentToday });
+  const ofTools = (await tools?.servers?.findings()) ?? [];
+  const more = [...ofKeys, ...ofTools];
+  return { ...rest, ok: rest.ok && more.every(({ severity }) => severity !== 'error'), findings: [...findings, ...more] };
+}

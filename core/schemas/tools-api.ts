@@ -1,0 +1,129 @@
+// The bodies and answers of `/api/tools`, and the settings of a server in mcp.json. Pure: no I/O.
+import type * as types from '../types.ts';
+import { ToolMarks } from './chat-entry.ts';
+import { boolean, closedObject, count, listOf, object, oneOf, orNull, string } from './fields.ts';
+
+const yes = { type: 'boolean', const: true } as const;
+const hash = { type: 'string', pattern: '^[0-9a-f]{64}$', description: '64 hexadecimal digits, as an answer has shown them' } as const;
+const patterns = {
+  type: 'array',
+  maxItems: 1000,
+  items: { type: 'string', minLength: 1, maxLength: 256 },
+  description: 'Patterns of tool names with `*`',
+} as const;
+const record = { type: 'object', description: 'Any object' } as const;
+const ms = (most: number, description: string) => ({ type: 'integer', minimum: 1, maximum: most, description }) as const;
+
+/** `blockhouse.<server>` of mcp.json: our settings beside the entry that other programs know. */
+export const ToolServerSettings = closedObject(
+  {
+    share: { ...oneOf(['workspace', 'block']), description: 'One process for all blocks, or one for each; default workspace' },
+    startTimeoutMs: ms(600_000, 'How long it may take to start; default 20000'),
+    callTimeoutMs: ms(3_600_000, 'How long a call may take; default 60000'),
+    maxCallMs: ms(3_600_000, 'The most that progress extends a call to; default 600000'),
+    idleStopMs: ms(86_400_000, 'After so long without a call it is ended; default 300000'),
+    concurrency: { type: 'integer', minimum: 1, maximum: 64, description: 'Calls side by side; default 4' },
+    maxResultBytes: { type: 'integer', minimum: 1024, maximum: 67_108_864, description: 'A longer result fails its call; default 8388608' },
+    marks: {
+      ...closedObject({ readOnly: patterns, idempotent: patterns, closedWorld: patterns }, ['readOnly', 'idempotent', 'closedWorld']),
+      description: 'Your half of a mark: it holds only where the annotation of the tool says the same',
+    },
+    keyArguments: {
+      type: 'object',
+      maxProperties: 1000,
+      additionalProperties: {
+        anyOf: [
+          { type: 'string', minLength: 1, maxLength: 256 },
+          closedObject({ argument: { type: 'string', minLength: 1, maxLength: 256 }, repeatable: boolean }),
+        ],
+      },
+      description: 'The argument of a tool that gets the id of the call',
+    },
+    sandbox: { ...oneOf(['bwrap', 'bwrap+net']), description: 'Linux: without network and home, or with the network' },
+    newTools: {
+      ...oneOf(['hold', 'offer']),
+      description: 'What happens to tools that appear after the approval: they wait for a person, or are offered at first sight; default hold',
+    },
+  },
+  ['share', 'startTimeoutMs', 'callTimeoutMs', 'maxCallMs', 'idleStopMs', 'concurrency', 'maxResultBytes', 'marks', 'keyArguments', 'sandbox', 'newTools'],
+);
+export type ToolServerSettings = types.ToolServerSettings;
+
+/** The body that makes or replaces a server. */
+export const PutToolServer = closedObject(
+  {
+    server: { ...record, description: 'The entry as `mcpServers` of other programs has it: `command`, `args`, `env`, or `url`, `headers`' },
+    settings: { ...ToolServerSettings, description: 'Settings beside it; left out, they stay' },
+  },
+  ['settings'],
+);
+export type PutToolServer = types.PutToolServer;
+
+/** The body that starts a server once, to look at it. */
+export const TestToolServer = closedObject({ definition: { ...hash, description: 'The definition that was shown' } });
+export type TestToolServer = types.TestToolServer;
+
+/** The body that approves a server and tools of it. */
+export const ApproveToolServer = closedObject({
+  definition: { ...hash, description: 'The definition that was shown' },
+  tools: { type: 'object', maxProperties: 5000, additionalProperties: hash, description: 'The hashes that were shown, by the names of the tools' },
+});
+export type ApproveToolServer = types.ApproveToolServer;
+
+/** The body that stores a secret of a server. */
+export const SetToolSecret = closedObject({
+  value: orNull({ type: 'string', minLength: 1, maxLength: 8192, description: 'The secret; null takes it away' }),
+});
+export type SetToolSecret = types.SetToolSecret;
+
+/** A tool of a server. */
+export const ToolView = object(
+  {
+    name: string,
+    state: {
+      ...oneOf(['approved', 'changed', 'new', 'unusable', 'gone']),
+      description: 'Only approved ones are offered. unusable: its schema is beyond the bounds. gone: the server does not list it any more',
+    },
+    hash: { type: 'string', description: 'Of its definition as the server showed it last' },
+    tokens: { ...count, description: 'Of its definition, by estimate' },
+    description: string,
+    annotations: { ...record, description: 'What the server says of it, which alone counts for nothing' },
+    marks: { ...ToolMarks, description: 'Those that hold: annotation and settings say the same' },
+    now: { ...record, description: 'Its definition, as the server showed it last; only where one server is asked for' },
+    was: { ...record, description: 'The approved definition, of a tool that has changed' },
+    problem: { type: 'string', description: 'Why it is unusable' },
+  },
+  ['now', 'was', 'problem'],
+);
+export type ToolView = types.ToolView;
+
+/** A server of tools, without any secret. */
+export const ToolServerView = object(
+  {
+    name: string,
+    state: {
+      ...oneOf(['idle', 'starting', 'ready', 'stopping', 'failed', 'held', 'changed']),
+      description:
+        'held: its definition is not approved. changed: it is not the approved one any more. failed: it does not start, or its entry can not be used',
+    },
+    problem: { type: 'string', description: 'Why it is failed, held or changed, and the command that helps' },
+    definition: { type: 'string', description: 'sha256 of what is started' },
+    server: { ...record, description: 'The entry as mcp.json has it: `${…}` is not resolved, literal secrets are masked' },
+    settings: record,
+    era: orNull(oneOf(['legacy', 'modern'])),
+    tools: listOf(ToolView),
+    secrets: {
+      ...listOf(object({ name: string, isStored: boolean })),
+      description: 'The secrets that it gets, such as `github.token`, and whether auth.json has them',
+    },
+  },
+  ['problem', 'secrets'],
+);
+export type ToolServerView = types.ToolServerView;
+/** All servers. */
+export const ToolServerList = object({ servers: listOf(ToolServerView) });
+export type ToolServerList = types.ToolServerList;
+/** A server with the whole definitions of its tools. */
+export const ToolServerShown = object({ server: ToolServerView });
+/** A server was changed, looked at or approved. */
+export const ToolServerChanged = object({ success: yes, server: ToolServerView });

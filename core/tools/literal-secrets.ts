@@ -1,0 +1,105 @@
+// Finds secrets that stand in an entry of mcp.json in clear. They belong in auth.json, because mcp.json is shown, and shared with other programs. Pure: no I/O.
+import { redact } from '../base/redact.ts';
+import { soundsSecret } from '../schemas/secret-fields.ts';
+import { withoutReferences } from './references.ts';
+
+/** The last word of a name; those of servers are shorter than those that we know of providers. */
+const LAST_WORD =
+  /(?:^|[-_. ])(?:[tT](?:oken|OKEN)|[kK](?:ey|EY)|[sS](?:ecret|ECRET)|[pP](?:at|AT|ass|ASS|wd|WD|assword|ASSWORD)|[cC](?:redential|REDENTIAL|ookie|OOKIE)|[dD](?:sn|SN))[sS]?$|[a-z0-9](?:Token|Key|Secret|Pat|Pass|Pwd|Password|Credential|Cookie|Dsn)s?$/;
+const SHAPES = /\b(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|hf_|ntn_|lin_api_|shpat_)[A-Za-z0-9_-]{8,}/;
+/** What says nothing of a secret, such as `true`. */
+const HARMLESS = /^(?:true|false|none|null|yes|no|on|off|[01]?)$/i;
+const SCHEME = /^\s*(?:bearer|basic|token|apikey)\s*$/i;
+const HEADER_FLAG = /^(?:-H|--headers?)$/;
+const MASK = '••••';
+
+/** Where a secret stands, and how its field in auth.json may be named. */
+export interface LiteralSecret {
+  readonly place: string;
+  readonly field: string;
+  /** What to write in place of the secret, before and after it. */
+  readonly before: string;
+  readonly value: string;
+}
+
+/** The parts of an entry that may hold secrets. */
+export interface Parts {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly url: string | undefined;
+}
+
+/** All secrets of an entry that stand there in clear. */
+export function literalSecrets({ args, env, headers, url }: Parts): LiteralSecret[] {
+  return [
+    ...Object.entries(env).flatMap(([name, value]) => inNamed(`env.${name}`, name, value, false)),
+    ...Object.entries(headers).flatMap(([name, value]) => inNamed(`headers.${name}`, name, value, true)),
+    ...args.flatMap((arg, index) => inArgument(args, arg, index)),
+    ...(url === undefined ? [] : inAddress(url)),
+  ];
+}
+
+/** True for a name that sounds like that of a secret. */
+export function namesSecret(name: string): boolean {
+  return soundsSecret(name) || LAST_WORD.test(name);
+}
+
+function inNamed(place: string, name: string, value: string, isHeader: boolean): LiteralSecret[] {
+  const [, before = '', rest = ''] = /^((?:bearer|basic|token|apikey)\s+)?(.*)$/is.exec(value) ?? [];
+  const left = withoutReferences(value);
+  if (HARMLESS.test(left.trim()) || SCHEME.test(left)) return [];
+  if (!(namesSecret(name) || looksSecret(left) || hasPassword(left))) return [];
+  const field = isHeader && /^authorization$/i.test(name) ? 'token' : fieldFor(name);
+  return [{ place, field, before, value: rest }];
+}
+
+function inArgument(args: readonly string[], arg: string, index: number): LiteralSecret[] {
+  const place = `args[${index}]`;
+  const flag = args[index - 1] ?? '';
+  const [, own, value] = /^(--?[A-Za-z][\w-]*)=(.*)$/s.exec(arg) ?? [];
+  const header = HEADER_FLAG.test(flag) ? arg : own !== undefined && HEADER_FLAG.test(own) ? value : undefined;
+  if (header !== undefined) {
+    const [, name = '', blank = '', text = ''] = /^([^:]*):(\s*)(.*)$/s.exec(header) ?? [];
+    const prefix = `${arg.slice(0, arg.length - text.length - blank.length)}${blank}`;
+    return inNamed(place, name, text, true).map((found) => ({ ...found, before: `${prefix}${found.before}` }));
+  }
+  if (own !== undefined && value !== undefined)
+    return inNamed(place, plainFlag(own), value, false).map((found) => ({ ...found, before: `${own}=${found.before}` }));
+  if (/^--?[A-Za-z]/.test(flag) && !flag.includes('=') && !arg.startsWith('-') && namesSecret(plainFlag(flag)))
+    return inNamed(place, plainFlag(flag), arg, false);
+  const left = withoutReferences(arg);
+  return looksSecret(left) || hasPassword(left) ? [{ place, field: `arg${index}`, before: '', value: arg }] : [];
+}
+
+function inAddress(url: string): LiteralSecret[] {
+  const found: LiteralSecret[] = [];
+  for (const [, name = '', value = ''] of url.matchAll(/[?&]([^=&#]*)=([^&#]*)/g)) found.push(...inNamed('url', name, value, false));
+  if (found.length === 0 && (looksSecret(withoutReferences(url)) || hasPassword(url))) found.push({ place: 'url', field: 'url', before: '', value: url });
+  return found;
+}
+
+/** `--api-key` is `api-key`. */
+function plainFlag(flag: string): string {
+  return flag.replace(/^--?/, '');
+}
+
+function looksSecret(text: string): boolean {
+  return SHAPES.test(text) || redact(text, []) !== text;
+}
+
+/** `postgres://user:password@host`, where the password is no reference. */
+function hasPassword(text: string): boolean {
+  return /[a-z][\w+.-]*:\/\/[^/\s:@]*:[^/\s@]+@/i.test(text);
+}
+
+/** A name that a field of auth.json can have. */
+export function fieldFor(name: string): string {
+  const fit = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
+  return fit === '' ? 'secret' : fit;
+}
+
+/** A value of an entry as it may be shown. */
+export function masked(text: string, secrets: readonly LiteralSecret[], place: string): string {
+  return secrets.filter((found) => found.place === place && found.value !== '').reduce((shown, { value }) => shown.replaceAll(value, MASK), text);
+}

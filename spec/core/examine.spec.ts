@@ -1,0 +1,20 @@
+import t from 'tap';
+import type { Finding, ToolHost } from '../../core/index.ts';
+import { startCore } from '../support/blocks.ts';
+
+t.test('the doctor asks the servers of tools, before the start and after it, and an error of theirs is an error', async (t) => {
+  const findings: Finding[] = [{ severity: 'warning', place: 'mcp.json, files', problem: 'it is not approved', fix: 'Approve it.' }];
+  const tools = { servers: { findings: async () => findings }, close: async () => undefined } as unknown as ToolHost;
+  const { core } = await startCore(t, { tools, start: false });
+  t.match(await core.check(), { ok: true, findings });
+  await core.start();
+  t.match(await core.check(), { ok: true, findings });
+  findings.push({ severity: 'error', place: 'mcp.json', problem: 'it is empty', fix: 'Repair it.' });
+  t.match(await core.check(), { ok: false, findings });
+});
+
+t.test('without a host of tools there is nothing to manage, and the doctor asks nobody', async (t) => {
+  const { core } = await startCore(t);
+  t.match(await core.check(), { ok: true });
+  t.throws(() => core.toolServers, { code: 'WRONG_STATE' });
+});

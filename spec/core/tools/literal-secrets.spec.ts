@@ -1,0 +1,71 @@
+import t from 'tap';
+import { fieldFor, literalSecrets, masked } from '../../../core/tools/literal-secrets.ts';
+import { resolved, secretsNamedIn, type Sources } from '../../../core/tools/references.ts';
+
+const found = (parts: object) => literalSecrets({ args: [], env: {}, headers: {}, url: undefined, ...parts });
+
+t.test('a secret in clear is found by its name, its form or its place, and the field says what to write there', async (t) => {
+  const bad: [object, object][] = [
+    [{ env: { GITHUB_TOKEN: 'abcdef' } }, { place: 'env.GITHUB_TOKEN', field: 'GITHUB_TOKEN', before: '', value: 'abcdef' }],
+    [{ env: { GITHUB_PERSONAL_ACCESS_TOKEN: 'x1' } }, { field: 'GITHUB_PERSONAL_ACCESS_TOKEN' }],
+    [{ env: { PLAIN: 'ghp_abcdefghijkl' } }, { place: 'env.PLAIN' }],
+    [{ env: { DATABASE_URL: 'postgres://ada:hunter2@db.example/x' } }, { place: 'env.DATABASE_URL' }],
+    [{ env: { DB_PASSWORD: 'x${HOME}' } }, { place: 'env.DB_PASSWORD' }],
+    [{ headers: { Authorization: 'Bearer abcdefgh' } }, { place: 'headers.Authorization', field: 'token', before: 'Bearer ', value: 'abcdefgh' }],
+    [{ headers: { 'X-Api-Key': 'abc' } }, { field: 'X-Api-Key' }],
+    [{ headers: { 'X-Other': 'sk-abcdefgh1234' } }, { place: 'headers.X-Other' }],
+    [{ args: ['--token', 'abcdef'] }, { place: 'args[1]', field: 'token', value: 'abcdef' }],
+    [{ args: ['--api-key=abcdef'] }, { place: 'args[0]', field: 'api-key', before: '--api-key=', value: 'abcdef' }],
+    [{ args: ['--header', 'Authorization: Bearer abcdef'] }, { place: 'args[1]', field: 'token', before: 'Authorization: Bearer ', value: 'abcdef' }],
+    [{ args: ['--header=X-Api-Key:abcdef'] }, { place: 'args[0]', before: '--header=X-Api-Key:', value: 'abcdef' }],
+    [{ args: ['github_pat_abcdefghijk'] }, { place: 'args[0]' }],
+    [{ args: ['mysql://ada:hunter2@db.example'] }, { place: 'args[0]' }],
+    [{ url: 'https://a.example/mcp?api_key=abcdef' }, { place: 'url', field: 'api_key', value: 'abcdef' }],
+    [{ url: 'https://ada:hunter2@a.example/mcp' }, { place: 'url' }],
+  ];
+  for (const [parts, secret] of bad) t.match(found(parts), [secret], JSON.stringify(parts));
+});
+
+t.test('references, switches and plain settings are no secrets', async (t) => {
+  const good = [
+    { env: { GITHUB_TOKEN: '${auth:github.token}', API_KEY: '${THEIR_KEY}', USE_TOKEN: 'true', TOKEN: '' } },
+    { env: { LOG_LEVEL: 'debug', KEY_FILE: '/srv/key.pem', MONKEY: 'george' } },
+    { headers: { Authorization: 'Bearer ${auth:n8n.token1}', 'X-Team': 'core' } },
+    { args: ['--token', '${auth:github.token}', '--port', '8080', '/srv/secrets', '-y'] },
+    { args: ['--header', 'Authorization: Bearer ${auth:a.token}'] },
+    { url: 'https://a.example/mcp?key=${auth:a.key}&page=1' },
+  ];
+  for (const parts of good) t.strictSame(found(parts), [], JSON.stringify(parts));
+  t.equal(fieldFor('x y/z'), 'x_y_z');
+  t.equal(fieldFor(''), 'secret');
+});
+
+t.test('what is shown of an entry has no secret in it', async (t) => {
+  const secrets = found({ env: { A_TOKEN: 'abcdef' }, headers: { Authorization: 'Bearer hunter2' } });
+  t.equal(masked('abcdef', secrets, 'env.A_TOKEN'), '••••');
+  t.equal(masked('Bearer hunter2', secrets, 'headers.Authorization'), 'Bearer ••••');
+  t.equal(masked('abcdef', secrets, 'env.B'), 'abcdef');
+});
+
+const sources = (change: Partial<Sources> = {}): Sources => ({
+  secret: (server, field) => (server === 'github' && field === 'token' ? 'hunter2' : undefined),
+  variable: (name) => (name === 'HOME' ? '/home/ada' : undefined),
+  isWithheld: (name) => name.startsWith('BLOCKHOUSE_'),
+  ...change,
+});
+
+t.test('references are followed once, and one that leads nowhere says what to do', async (t) => {
+  const values: string[] = [];
+  t.equal(resolved('Bearer ${auth:github.token} ${env:HOME}${HOME}/${NONE:-x}', sources(), values), 'Bearer hunter2 /home/ada/home/ada/x');
+  t.strictSame(values, ['hunter2', '/home/ada', '/home/ada', 'x']);
+  t.equal(resolved('${A}', sources({ variable: () => '${auth:github.token} $& $1' }), []), '${auth:github.token} $& $1', 'a value is not read again');
+  t.throws(() => resolved('${auth:github.other}', sources(), []), /github\.other is not stored.*tools secret set github\.other/);
+  t.throws(() => resolved('${NONE}', sources(), []), /NONE is not set/);
+  t.throws(() => resolved('${BLOCKHOUSE_TOKEN}', sources(), []), /belongs to Blockhouse/);
+  t.throws(() => resolved('${env:BLOCKHOUSE_TOKEN:-x}', sources(), []), /belongs to Blockhouse/);
+  for (const odd of ['${input:key}', '${auth:github}', '${auth:a/b.c}', '${}', '${1}']) t.throws(() => resolved(odd, sources(), []), /is no reference/, odd);
+  t.strictSame(secretsNamedIn(['${auth:a.b}${auth:a.b}', '${auth:c.d}', '${E}']), [
+    { server: 'a', field: 'b' },
+    { server: 'c', field: 'd' },
+  ]);
+});

@@ -1,0 +1,62 @@
+// Examples of servers of tools for the published contract. Pure: no I/O.
+import type { Example } from './example.ts';
+
+const HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+const TOOL_HASH = '3f9c2b1d884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+const ENTRY = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem@2026.8.31', '~/shared'] };
+const SETTINGS = { marks: { readOnly: ['read_*', 'list_*'], closedWorld: ['*'] } };
+const DEFINITION = {
+  name: 'read_file',
+  description: 'Reads a file.',
+  inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+};
+const TOOL = {
+  name: 'read_file',
+  state: 'approved',
+  hash: TOOL_HASH,
+  tokens: 34,
+  description: DEFINITION.description,
+  annotations: DEFINITION.annotations,
+  marks: { readOnly: true, idempotent: false, closedWorld: true },
+};
+const SERVER = { name: 'files', state: 'idle', definition: HASH, server: ENTRY, settings: SETTINGS, era: 'legacy', tools: [TOOL], secrets: [] };
+const WHOLE = { ...SERVER, tools: [{ ...TOOL, now: DEFINITION }] };
+const HELD = {
+  ...SERVER,
+  state: 'held',
+  problem: 'It is not approved; look at it with `blockhouse tools test files`, then `blockhouse tools approve files`.',
+  era: null,
+  tools: [],
+};
+
+/** The examples by name. */
+export const TOOL_EXAMPLES = {
+  ToolServers: { of: 'ToolServerList', summary: 'A server for files', value: { servers: [SERVER] } },
+  ToolServer: { of: 'ToolServerShown', summary: 'A server for files, with what its tool says of itself', value: { server: WHOLE } },
+  NewToolServer: { of: 'PutToolServer', summary: 'A server for files, of one version', value: { server: ENTRY, settings: SETTINGS } },
+  HeldToolServer: { of: 'ToolServerChanged', operations: ['putToolServer'], summary: 'It is written, and held', value: { success: true, server: HELD } },
+  LookAtToolServer: { of: 'TestToolServer', summary: 'The definition that was shown', value: { definition: HASH } },
+  SeenToolServer: {
+    of: 'ToolServerChanged',
+    operations: ['testToolServer'],
+    summary: 'It has listed a tool',
+    value: { success: true, server: { ...HELD, era: 'legacy', tools: [{ ...TOOL, state: 'new', now: DEFINITION }] } },
+  },
+  ApprovedTools: { of: 'ApproveToolServer', summary: 'The server, and a tool', value: { definition: HASH, tools: { read_file: TOOL_HASH } } },
+  ApprovedToolServer: {
+    of: 'ToolServerChanged',
+    operations: ['approveToolServer'],
+    summary: 'Its tool is offered',
+    value: { success: true, server: WHOLE },
+  },
+  ToolSecret: { of: 'SetToolSecret', summary: 'A token', value: { value: 'ghp_0123456789' } },
+  ToolServerRemoved: {
+    of: 'Done',
+    operations: ['removeToolServer'],
+    summary: 'It is gone',
+    value: { success: true, message: 'The server is removed, with its approvals and its secrets.' },
+  },
+  ToolSecretStored: { of: 'Done', operations: ['setToolSecret'], summary: 'It is stored', value: { success: true, message: 'The secret is stored.' } },
+  ToolSecretRemoved: { of: 'Done', operations: ['removeToolSecret'], summary: 'It is gone', value: { success: true, message: 'The secret is removed.' } },
+} as const satisfies Record<string, Example>;
