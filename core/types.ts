@@ -1057,6 +1057,30 @@ export interface AnswerWait {
   readonly wait?: number;
 }
 
+/** One approval. */
+export interface ApprovalFound {
+  readonly approval: ShownApproval;
+}
+
+/** A page of approvals: pending ones with the next deadline first, others with the newest decision first. */
+export interface ApprovalList {
+  readonly approvals: readonly ShownApproval[];
+  /** For the next page; null at the end */
+  readonly cursor: string | null;
+}
+
+/** Which approvals are listed. */
+export interface ApprovalQuery {
+  /** Those in this state; pending if it is left out. Of the others, those since the server has started */
+  readonly state?: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+  /** Those of this block */
+  readonly block?: string;
+  /** That of the page before */
+  readonly cursor?: string;
+  /** Most approvals of a page; 100 if it is left out */
+  readonly limit?: number;
+}
+
 /** The body that asks the last message of a conversation again. */
 export interface AskAgain {
   /** The message as it should have been; left out: as it is */
@@ -1116,6 +1140,18 @@ export interface ChatReceipt {
   readonly note: string;
 }
 
+/** A decision about a call that waits. */
+export interface Decide {
+  /** `ran`, `not-ran` and `tell` are for a call whose outcome is not known */
+  readonly decision: 'approve' | 'deny' | 'ran' | 'not-ran' | 'tell';
+  /** That of the approval, as it was shown */
+  readonly digest: string;
+  /** With `approve`: `always` and `same-arguments` also write a rule into the configuration of the block; `once` if it is left out */
+  readonly scope?: 'once' | 'always' | 'same-arguments';
+  /** For the model */
+  readonly note?: string;
+}
+
 /** A page of a conversation, including archived entries. */
 export interface HistoryPage {
   /** Most entries to return; 100 by default, and fewer if they are larger than 8 MiB together */
@@ -1169,6 +1205,10 @@ export interface Approval {
   readonly marks: ToolMarks;
   /** Tools whose output the run has read */
   readonly readBefore: readonly string[];
+  /** What the run, its message or what it remembers has read of somebody outside; the first ten */
+  readonly taint?: readonly Taint[];
+  /** The hash of the definition of the tool */
+  readonly pin?: string;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt: string;
   /** ISO 8601, UTC, with milliseconds */
@@ -1334,6 +1374,7 @@ export type RunRecord = {
   /** ISO 8601, UTC, with milliseconds */
   readonly at: string;
   readonly note?: string;
+  readonly scope?: 'once' | 'always' | 'same-arguments';
 } | {
   readonly t: 'call';
   /** The step, and the number of the call in it: 3.1 */
@@ -1386,6 +1427,53 @@ export type RunRecord = {
 export interface RunResult {
   readonly isError: boolean;
   readonly parts: readonly ContentPart[];
+}
+
+/** A call that waits, or has waited, for a person, as people see it. */
+export interface ShownApproval {
+  readonly id: string;
+  readonly block: string;
+  readonly messageId: string;
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  /** unknown: whether a call ran whose outcome is not known */
+  readonly kind: 'call' | 'unknown' | 'input';
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Of tool, arguments and definition. A decision names it */
+  readonly digest: string;
+  readonly because: 'rule' | 'default' | 'tainted' | 'repeat' | 'unknown' | 'input';
+  readonly marks: ToolMarks;
+  /** Tools whose output the run has read */
+  readonly readBefore: readonly string[];
+  /** What the run, its message or what it remembers has read of somebody outside; the first ten */
+  readonly taint?: readonly Taint[];
+  /** The hash of the definition of the tool */
+  readonly pin?: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly createdAt: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly expiresAt: string;
+  /** approved also stands for a person who has said what became of a call whose outcome is not known */
+  readonly state: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+  /** How it may be approved now */
+  readonly scopes: readonly ('once' | 'always' | 'same-arguments')[];
+  readonly decision?: 'approve' | 'deny' | 'expire' | 'cancel' | 'ran' | 'not-ran' | 'tell';
+  readonly decidedBy?: Decider;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly decidedAt?: string;
+  readonly note?: string;
+  readonly scope?: 'once' | 'always' | 'same-arguments';
+}
+
+/** What makes a run tainted: somebody outside may have written what it reads. */
+export interface Taint {
+  /** The message whose run has read it, or which came in this way */
+  readonly messageId: string;
+  /** The tool whose output was read */
+  readonly tool?: string;
+  /** How the message came */
+  readonly via?: 'key' | 'hook' | 'block' | 'mcp';
 }
 
 /** What a tool is known to do; each mark holds only if the server and the user say the same. */

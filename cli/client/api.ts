@@ -1,5 +1,5 @@
 // The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
-import type { ArchiveInfo, AskAgain, BlockConfig, BlockEntry, ChatEntry, LogFile, SetAlias } from '../../core/index.ts';
+import type { ArchiveInfo, AskAgain, BlockConfig, BlockEntry, ChatEntry, Decide, LogFile, SetAlias } from '../../core/index.ts';
 import type { AnswerOf } from '../../transports/http/routes.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -130,6 +130,29 @@ export class Api {
 
   runSchedule(name: string, id: string) {
     return this.#call('POST /api/blocks/:name/schedule/:id/run', { name, id });
+  }
+
+  /** Those that wait, page after page. */
+  async approvals(block?: string): Promise<AnswerOf<'GET /api/approvals'>['approvals'][number][]> {
+    const found: AnswerOf<'GET /api/approvals'>['approvals'][number][] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page: AnswerOf<'GET /api/approvals'> = await this.#call('GET /api/approvals', {}, { query: { block, cursor } });
+      found.push(...page.approvals);
+      cursor = page.cursor;
+    }
+    return found;
+  }
+
+  approval(id: string) {
+    return this.#call('GET /api/approvals/:id', { id });
+  }
+
+  decide(id: string, body: Decide) {
+    return this.#call('POST /api/approvals/:id', { id }, { body, headers: FROM_CLI });
+  }
+
+  run(name: string, id: string) {
+    return this.#call('GET /api/blocks/:name/runs/:id', { name, id });
   }
 
   hooks(name: string) {

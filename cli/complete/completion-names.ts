@@ -58,6 +58,8 @@ const BY_KIND: Readonly<Record<string, Find>> = {
   'provider/model': (names) => asked(names, fullNames),
   schedule: (names) => (names.command === 'schedule add' ? [] : schedules(names)),
   hook: (names) => (names.command === 'hook new' ? [] : hooks(names)),
+  approval: (names) => ofServer(names, async (api) => (await api.approvals()).map(({ id }) => id)),
+  message: (names) => (names.command === 'run' ? runs(names) : []),
   'standard|github': () => ['standard', 'github'],
   zone: () => Intl.supportedValuesOf('timeZone'),
   'none|one|all': () => ['none', 'one', 'all'],
@@ -108,6 +110,14 @@ function schedules(names: Names): Promise<readonly string[]> {
 function hooks(names: Names): Promise<readonly string[]> {
   const [block = ''] = names.given;
   return ofServer(names, async (api) => (await api.hooks(block)).hooks.map(({ id }) => id));
+}
+
+/** The newest messages with tools. */
+function runs(names: Names): Promise<readonly string[]> {
+  const [block = ''] = names.given;
+  return ofServer(names, async (api) =>
+    (await api.history(block, { limit: '100' })).flatMap(({ id, role, run }) => (role === 'user' && run !== undefined ? [id] : [])),
+  );
 }
 
 function keys(names: Names): Promise<readonly string[]> {

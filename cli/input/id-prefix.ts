@@ -5,6 +5,7 @@ import { newestEntries } from '../views/conversation-text.ts';
 
 /** More candidates than this do not help. */
 const MAX_SHOWN = 5;
+const NOT_FOUND: readonly (string | undefined)[] = ['MESSAGE_NOT_FOUND', 'APPROVAL_NOT_FOUND'];
 
 /**
  * Does `work` with the id that a person gave. Where the server does not know it, `list` gives the ids that exist, and `work` is done with the only one that
@@ -14,7 +15,7 @@ export async function byId<T>(given: string, list: () => Promise<readonly string
   try {
     return await work(given);
   } catch (error) {
-    if (!(error instanceof CliError) || error.body?.code !== 'MESSAGE_NOT_FOUND') throw error;
+    if (!(error instanceof CliError) || !NOT_FOUND.includes(error.body?.code)) throw error;
     const candidates = (await list()).filter((id) => id.startsWith(given));
     const [id, ...others] = candidates;
     if (id === undefined) throw error;

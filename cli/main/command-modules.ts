@@ -17,6 +17,7 @@ export const COMMAND_MODULES = {
   monitor: () => import('../commands/monitor.ts').then((m) => [m.StartCommand, m.StopCommand, m.RestartCommand, m.ResetCommand]),
   config: () => import('../commands/config.ts').then((m) => [m.ConfigGetCommand, m.ConfigSetCommand, m.ConfigEditCommand]),
   memory: () => import('../commands/memory.ts').then((m) => [m.MemoryCommand]),
+  approvals: () => import('../commands/approvals.ts').then((m) => [m.ApprovalsCommand, m.ApproveCommand, m.DenyCommand, m.RunCommand]),
   schedule: () =>
     import('../commands/schedule.ts').then((m) => [
       m.ScheduleListCommand,

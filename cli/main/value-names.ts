@@ -46,6 +46,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--minutes': 'count',
   '--model': 'model',
   '--models': 'pattern',
+  '--note': 'text',
   '--ollama-port': 'port',
   '--on': 'failures',
   '--public-origin': 'origin',
@@ -86,6 +87,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
 
 /** Where it means something else: the words of a command, and its own. */
 const IN_COMMANDS: readonly (readonly [command: string, names: Readonly<Record<string, string>>])[] = [
+  ['approvals', { '--id': 'approval' }],
   ['prices set', { '--output': 'usd' }],
   ['import', { '--from': 'format' }],
   ['schedule add', { '--id': 'schedule' }],

@@ -4,7 +4,8 @@ import type { CostsFilter, LogRange } from '../store/port.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
 import type {
   AddFact,
-  Approval,
+  ApprovalList,
+  ApprovalQuery,
   ArchiveInfo,
   AskAgain,
   AwaitedMessage,
@@ -20,6 +21,7 @@ import type {
   ChatReceipt,
   CostsReport,
   CreateBlock,
+  Decide,
   Decider,
   DoctorReport,
   Explanation,
@@ -42,6 +44,7 @@ import type {
   SearchResult,
   SetHalt,
   SetHook,
+  ShownApproval,
   Warning,
 } from '../types.ts';
 import type { FleetChanges } from './fleet-feed.ts';
@@ -111,16 +114,6 @@ export interface Delivery {
   };
   /** As it came, or how to read it: a delivery without a signature of the right form and time is refused without that. */
   readonly body: Uint8Array | (() => Promise<Uint8Array>);
-}
-
-/** A decision about a call that waits. */
-export interface Decide {
-  /** `ran`, `not-ran` and `tell` are about a call whose outcome is not known. */
-  readonly decision: 'approve' | 'deny' | 'ran' | 'not-ran' | 'tell';
-  /** That of the approval, as it was shown. */
-  readonly digest: string;
-  /** For the model. */
-  readonly note?: string | undefined;
 }
 
 /** The options of `answer`. */
@@ -228,8 +221,20 @@ export interface Blocks {
   run(name: string, messageId: string): Promise<RunJournal>;
   /** A whole result that was too long for the model. `ref` is its place in the run (`3.1`). Rejects with RUN_NOT_FOUND. */
   runResult(name: string, messageId: string, ref: string): Promise<RunResult>;
-  /** Decides about a call that waits. Rejects with APPROVAL_NOT_FOUND, APPROVAL_DECIDED, APPROVAL_STALE, INVALID_REQUEST. */
-  decide(name: string, approvalId: string, body: Decide, by: Decider): Promise<Approval>;
+  /**
+   * The calls of all blocks that wait for people, the next deadline first; with another `state` those that were decided since the server has started, the newest decision
+   * first. A page at a time. Rejects with INVALID_REQUEST naming the field.
+   */
+  approvals(query?: ApprovalQuery): Promise<ApprovalList>;
+  /** A call that waits or has waited. Rejects with APPROVAL_NOT_FOUND. */
+  approval(approvalId: string): Promise<ShownApproval>;
+  /** Decides about a call that waits in any block, as `decide` does. */
+  decideApproval(approvalId: string, body: Decide, by: Decider): Promise<ShownApproval>;
+  /**
+   * Decides about a call of a block that waits. The decision is on disk when it resolves, and so is the rule of a `scope`. Rejects with APPROVAL_NOT_FOUND,
+   * APPROVAL_DECIDED, APPROVAL_STALE, INVALID_REQUEST.
+   */
+  decide(name: string, approvalId: string, body: Decide, by: Decider): Promise<ShownApproval>;
   /** The 20 newest log files, newest first, the last 64 KiB of each. */
   logs(name: string): Promise<readonly LogFile[]>;
   /** The last whole lines before a place in a log file, 64 KiB of them by default and 1 MiB at most. Rejects with INVALID_REQUEST naming the field. */

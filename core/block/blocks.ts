@@ -8,6 +8,7 @@ import type { BlockContents, Stored, Unconfirmed } from '../store/port.ts';
 import type { BlockList } from '../store/store.ts';
 import { type BlockMachine, createBlockMachine } from './actor/machine.ts';
 import type { Blocks, FollowOptions, StopFollowing } from './api.ts';
+import { ApprovalIndex } from './approval-index.ts';
 import { Block, blockOf } from './block.ts';
 import { ChangeGate } from './change-gate.ts';
 import { countQueue } from './conversation/counts.ts';
@@ -75,6 +76,12 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     onFault: (error) => onFault('blocks', error),
     sharedNow: world.member().isShared ? () => world.now() : undefined,
   });
+  const approvals = new ApprovalIndex({
+    bus: world.bus,
+    now: () => world.now(),
+    list: () => index.list(),
+    conversation: async (name) => (await blocks.find(name)).files.conversation,
+  });
   const gate = new ChangeGate();
   const owners: Ownership = new Ownership({ world, blocks, run: (block, cause) => monitors.resume(block, cause), onFault });
   const context: OperationsContext = {
@@ -118,7 +125,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     ...chatOperations(context, monitors.autoStart),
     ...answerOperation(context),
     ...searchOperation(context),
-    ...runOperations(context),
+    ...runOperations(context, approvals),
     ...memoryOperations(context),
     ...scheduleOperations(context),
     ...hookOperations(context, monitors.autoStart),

@@ -1,5 +1,6 @@
 // Creates and configures blocks. `enabled` is only the wanted state, as with a service of the system: a change of the configuration starts or stops no
 // monitor, and the answer warns that it does not.
+import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { CreateBlock } from '../schemas/block-api.ts';
@@ -8,6 +9,7 @@ import type { Warning } from '../schemas/chat.ts';
 import { assertNewName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Standing } from '../store/port.ts';
+import type { ToolRule } from '../types.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import { completeConfig } from './documents/document-codecs.ts';
@@ -60,6 +62,17 @@ async function update(block: Block, patch: unknown, ifMatch: number | undefined)
     return { value, result: value };
   });
   return { config, warnings: [...configWarnings(patch), ...enabledWarnings(block.name, await block.standing(), patch)] };
+}
+
+/** Adds a rule to `tools.allow`, unless it is there. Rejects like a change of the configuration. */
+export async function addRule(block: Block, rule: ToolRule): Promise<void> {
+  await block.files.config.update((before) => {
+    const { tools } = before;
+    const allow = tools?.allow ?? [];
+    const isThere = allow.some((one) => isDeepStrictEqual(one, rule));
+    const value = isThere ? before : patched(block.world, before, { tools: { ...tools, allow: [...allow, rule] } }, { place: '', check: undefined });
+    return { value, result: undefined };
+  });
 }
 
 /** A warning if the change sets `enabled` to something else than what the monitor does. */

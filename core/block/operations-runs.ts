@@ -2,50 +2,102 @@
 import { BlockhouseError } from '../errors.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import { type ChatEntry, RunResult } from '../schemas/chat-entry.ts';
-import { closedObject, oneOf, string } from '../schemas/fields.ts';
+import * as schemas from '../schemas/chat-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { Approval, Decider } from '../types.ts';
-import type { Blocks, Decide } from './api.ts';
+import type { ApprovalQuery, Decide, Decider, ShownApproval } from '../types.ts';
+import type { Blocks } from './api.ts';
+import type { ApprovalIndex, ApprovalPlace } from './approval-index.ts';
 import type { Block } from './block.ts';
 import { isWaiting } from './conversation/chat-file.ts';
+import { addRule } from './operations-config.ts';
+import { listApprovals } from './operations-approvals.ts';
 import type { OperationsContext } from './operations.ts';
+import type { WorkspaceTools } from './reply/block-context.ts';
 
-/** A note is for the model. */
-const DECIDE = closedObject({ decision: oneOf(['approve', 'deny', 'ran', 'not-ran', 'tell']), digest: string, note: { type: 'string', maxLength: 4096 } }, [
-  'note',
-]);
-const checkDecide: Validator<Decide> = compile(DECIDE);
+const checkDecide: Validator<Decide> = compile(schemas.Decide);
+const checkQuery: Validator<ApprovalQuery> = compile(schemas.ApprovalQuery);
 const checkResult: Validator<RunResult> = compile(RunResult);
 
 /** The operations on runs. */
-export function runOperations({ blocks, change }: OperationsContext): Pick<Blocks, 'run' | 'runResult' | 'decide'> {
+export function runOperations(
+  { blocks, change, world }: OperationsContext,
+  index: ApprovalIndex,
+): Pick<Blocks, 'run' | 'runResult' | 'decide' | 'approvals' | 'approval' | 'decideApproval'> {
+  const conversationOf = async (block: string) => (await blocks.find(block)).files.conversation;
+  const decide: Blocks['decide'] = (name, approvalId, body, by) =>
+    change(name, (block) => index.inTurn(approvalId, () => decideOne(block, index, approvalId, body, by)));
   return {
     async run(name, messageId) {
-      const records = await (await blocks.find(name)).files.conversation.steps(messageId);
+      const records = await (await conversationOf(name)).steps(messageId);
       if (records.length === 0) throw new BlockhouseError('RUN_NOT_FOUND', `The message ${JSON.stringify(messageId.slice(0, 64))} has no run with tools.`);
       return { messageId, records };
     },
     async runResult(name, messageId, ref) {
-      const bytes = await (await blocks.find(name)).files.conversation.result(messageId, ref);
+      const bytes = await (await conversationOf(name)).result(messageId, ref);
       if (bytes === undefined)
         throw new BlockhouseError('RUN_NOT_FOUND', 'There is no whole result of this call. Only those that were cut are kept, and the oldest are dropped.');
       const result = parseBytes(bytes);
       checkResult(result);
       return result;
     },
-    decide: (name, approvalId, body, by) => change(name, (block) => decideOne(block, approvalId, body, by)),
+    decide,
+    async approvals(query = {}) {
+      checkQuery(query);
+      return listApprovals(index, query, conversationOf, world.now());
+    },
+    async approval(id) {
+      const place = await placeOf(index, id);
+      const found = await (await runParts()).approvalOf(await conversationOf(place.block), place.messageId, id, world.now());
+      if (found === undefined) throw noApproval(id);
+      return found;
+    },
+    decideApproval: async (id, body, by) => decide((await placeOf(index, id)).block, id, body, by),
   };
 }
 
-async function decideOne(block: Block, approval: string, body: unknown, by: Decider): Promise<Approval> {
+/** The code of runs is loaded with the first of them. */
+const runParts = (): Promise<typeof import('./reply/run/parts.ts')> => import('./reply/run/parts.ts');
+
+async function placeOf(index: ApprovalIndex, id: string): Promise<ApprovalPlace> {
+  const place = await index.placeOf(id);
+  if (place === undefined) throw noApproval(id);
+  return place;
+}
+
+function noApproval(id: string): BlockhouseError {
+  return new BlockhouseError('APPROVAL_NOT_FOUND', `No call waits, or has waited lately, under the id ${JSON.stringify(id.slice(0, 64))}.`);
+}
+
+async function decideOne(block: Block, index: ApprovalIndex, approval: string, body: unknown, by: Decider): Promise<ShownApproval> {
   checkDecide(body);
   const { conversation } = block.files;
-  const message = (await conversation.entries()).find(({ waitingFor }) => waitingFor?.includes(approval));
-  if (message === undefined) throw new BlockhouseError('APPROVAL_NOT_FOUND', `No message of ${block.name} waits for ${JSON.stringify(approval.slice(0, 64))}.`);
-  const { decide } = await import('./reply/run/parts.ts');
-  const decided = await decide({ conversation, claim: block.tenure.claim, messageId: message.id, approval, body, by, at: block.at() });
+  const waiting = (await conversation.entries()).find(({ waitingFor }) => waitingFor?.includes(approval))?.id;
+  const place = waiting === undefined ? await index.placeOf(approval) : { block: block.name, messageId: waiting };
+  if (place?.block !== block.name)
+    throw new BlockhouseError('APPROVAL_NOT_FOUND', `No message of ${block.name} waits for ${JSON.stringify(approval.slice(0, 64))}.`);
+  const { bus, tools } = block.world;
+  const decided = await (await runParts()).decide({
+    conversation,
+    claim: block.tenure.claim,
+    messageId: place.messageId,
+    listener: { block: block.name, bus, log: block.isRunning ? block.log : undefined },
+    approval,
+    body,
+    by,
+    now: block.world.now(),
+    pinNow: (tool) => pinNow(tools, tool),
+    allow: (rule) => addRule(block, rule),
+  });
   block.send({ type: 'approval.decided' });
   return decided;
+}
+
+/** What the host says of a tool now. The built-in ones are none of a host. */
+async function pinNow(tools: WorkspaceTools | undefined, id: string): Promise<string | null | undefined> {
+  const [server = '', ...rest] = id.split('/');
+  if (tools === undefined || server === 'block') return undefined;
+  const catalogue = await tools.host.catalogue([server]);
+  return catalogue.tools.find(({ tool }) => tool === rest.join('/'))?.pin ?? null;
 }
 
 /** Cancels a message that waits and has a run. Undefined if it has none, or has its outcome. */
@@ -53,6 +105,5 @@ export async function cancelRun(block: Block, messageId: string): Promise<ChatEn
   const { conversation } = block.files;
   const message = (await conversation.entries()).find(({ id }) => id === messageId);
   if (message === undefined || !isWaiting(message) || (await conversation.steps(messageId)).length === 0) return undefined;
-  const { cancelWaiting } = await import('./reply/run/parts.ts');
-  return cancelWaiting(block, message, block.tenure.claim);
+  return (await runParts()).cancelWaiting(block, message, block.tenure.claim);
 }

@@ -1,7 +1,7 @@
 // The bodies and answers of `/api` for the messages of a block. Pure: no I/O.
 import type * as types from '../types.ts';
-import { ChatEntry } from './chat-entry.ts';
-import { closedObject, count, listOf, object, orNull, string } from './fields.ts';
+import { APPROVAL_STATES, ChatEntry, SCOPES, ShownApproval } from './chat-entry.ts';
+import { closedObject, count, listOf, object, oneOf, orNull, string } from './fields.ts';
 
 /** The longest message that can be queued. */
 export const MAX_MESSAGE_CHARACTERS = 262_144;
@@ -109,3 +109,37 @@ export const ChatAnswer = object({ ...ChatReceipt.properties, ...MessageFound.pr
 export type ChatAnswer = types.ChatAnswer;
 /** A message was cancelled or retried. */
 export const MessageChanged = object({ success: yes, message: string, entry: ChatEntry });
+
+/** A decision about a call that waits. */
+export const Decide = closedObject(
+  {
+    decision: { ...oneOf(['approve', 'deny', 'ran', 'not-ran', 'tell']), description: '`ran`, `not-ran` and `tell` are for a call whose outcome is not known' },
+    digest: { type: 'string', maxLength: 128, description: 'That of the approval, as it was shown' },
+    scope: {
+      ...oneOf(SCOPES),
+      description: 'With `approve`: `always` and `same-arguments` also write a rule into the configuration of the block; `once` if it is left out',
+    },
+    note: { type: 'string', maxLength: 4096, description: 'For the model' },
+  },
+  ['scope', 'note'],
+);
+export type Decide = types.Decide;
+
+/** Which approvals are listed. */
+export const ApprovalQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    state: { ...oneOf(APPROVAL_STATES), description: 'Those in this state; pending if it is left out. Of the others, those since the server has started' },
+    block: { type: 'string', maxLength: 256, description: 'Those of this block' },
+    cursor: { type: 'string', maxLength: 1024, description: 'That of the page before' },
+    limit: { type: 'integer', minimum: 1, maximum: 200, description: 'Most approvals of a page; 100 if it is left out' },
+  },
+} as const;
+export type ApprovalQuery = types.ApprovalQuery;
+
+/** A page of approvals: pending ones with the next deadline first, others with the newest decision first. */
+export const ApprovalList = object({ approvals: listOf(ShownApproval), cursor: { ...orNull(string), description: 'For the next page; null at the end' } });
+export type ApprovalList = types.ApprovalList;
+/** One approval. */
+export const ApprovalFound = object({ approval: ShownApproval });

@@ -59,6 +59,17 @@ export type ToolMarks = types.ToolMarks;
 export const Decider = object({ channel: oneOf(['cli', 'web', 'api', 'link', 'clock']), name: string });
 export type Decider = types.Decider;
 
+/** What makes a run tainted: somebody outside may have written what it reads. */
+export const Taint = object(
+  {
+    messageId: { type: 'string', description: 'The message whose run has read it, or which came in this way' },
+    tool: { type: 'string', description: 'The tool whose output was read' },
+    via: { ...oneOf(['key', 'hook', 'block', 'mcp']), description: 'How the message came' },
+  },
+  ['tool', 'via'],
+);
+export type Taint = types.Taint;
+
 /** A call that waits for a person. */
 export const Approval = object(
   {
@@ -73,12 +84,19 @@ export const Approval = object(
     because: oneOf(['rule', 'default', 'tainted', 'repeat', 'unknown', 'input']),
     marks: ToolMarks,
     readBefore: { ...listOf(string), description: 'Tools whose output the run has read' },
+    taint: { ...listOf(Taint), description: 'What the run, its message or what it remembers has read of somebody outside; the first ten' },
+    pin: { type: 'string', description: 'The hash of the definition of the tool' },
     createdAt: time,
     expiresAt: time,
   },
-  [],
+  ['taint', 'pin'],
 );
 export type Approval = types.Approval;
+
+/** How a decision was meant: for this call, for all calls of this tool, or for those with equal arguments. */
+export const SCOPES = ['once', 'always', 'same-arguments'] as const;
+/** What became of a call that waited. */
+export const APPROVAL_STATES = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const;
 
 /** A call of a tool, as an answer shows it. The journal of the run has all of it. */
 export const EntryStep = object(
@@ -98,6 +116,22 @@ export type EntryStep = types.EntryStep;
 
 /** What a person, or the clock, has decided. */
 export const DECISIONS = ['approve', 'deny', 'expire', 'cancel', 'ran', 'not-ran', 'tell'] as const;
+
+/** A call that waits, or has waited, for a person, as people see it. */
+export const ShownApproval = object(
+  {
+    ...Approval.properties,
+    state: { ...oneOf(APPROVAL_STATES), description: 'approved also stands for a person who has said what became of a call whose outcome is not known' },
+    scopes: { ...listOf(oneOf(SCOPES)), description: 'How it may be approved now' },
+    decision: oneOf(DECISIONS),
+    decidedBy: Decider,
+    decidedAt: time,
+    note: string,
+    scope: oneOf(SCOPES),
+  },
+  ['taint', 'pin', 'decision', 'decidedBy', 'decidedAt', 'note', 'scope'],
+);
+export type ShownApproval = types.ShownApproval;
 
 /** A call as the model asked for it. */
 export const RunCall = object({ n: count, id: string, tool: string, name: string, arguments: anyObject, providerMetadata: anyObject }, ['providerMetadata']);
@@ -123,7 +157,10 @@ const answer = object(
   ['state'],
 );
 const ask = object({ t: name('ask'), call, approval: Approval });
-const decision = object({ t: name('decision'), approval: string, decision: oneOf(DECISIONS), by: Decider, at: time, note: string }, ['note']);
+const decision = object({ t: name('decision'), approval: string, decision: oneOf(DECISIONS), by: Decider, at: time, note: string, scope: oneOf(SCOPES) }, [
+  'note',
+  'scope',
+]);
 const begun = object({ t: name('call'), call, at: time, try: count, pin: string });
 const task = object({ t: name('task'), call, taskId: string, ttlMs: count, pollMs: count });
 const result = object({ t: name('result'), call, at: time, ms: number, isError: boolean, text: string, ref: string, chars: count, by: string }, [

@@ -12,6 +12,7 @@ export const ErrorReport = object(
     details: listOf(object({ path: string, message: string })),
     upstreamStatus: { type: 'integer', description: "The provider's own HTTP status" },
     retryable: { type: 'boolean', description: 'For UPSTREAM_ codes: true if a retry may succeed' },
+    approval: { type: 'object', description: 'For APPROVAL_DECIDED: the approval with the decision that holds' },
   },
-  ['requestId', 'details', 'upstreamStatus', 'retryable'],
+  ['requestId', 'details', 'upstreamStatus', 'retryable', 'approval'],
 );

@@ -19,6 +19,7 @@ export interface Decision {
   readonly by: Decider;
   readonly at: string;
   readonly note: string | undefined;
+  readonly scope: Record<'decision'>['scope'];
 }
 
 /** An approval, and what was decided. */
@@ -108,6 +109,11 @@ export class RunState {
     );
   }
 
+  /** All that was ever asked for. */
+  get allAsked(): readonly AskedFor[] {
+    return [...this.#asked.values()];
+  }
+
   /** What was asked for under this id. */
   askedFor(id: string): AskedFor | undefined {
     return this.#asked.get(id);
@@ -188,9 +194,9 @@ export class RunState {
   }
 
   /** The first decision counts. */
-  #decide({ approval, decision, by, at, note }: Record<'decision'>): void {
+  #decide({ approval, decision, by, at, note, scope }: Record<'decision'>): void {
     const asked = this.#asked.get(approval);
-    if (asked !== undefined) asked.decision ??= { decision, by, at, note };
+    if (asked !== undefined) asked.decision ??= { decision, by, at, note, scope };
   }
 
   #applyToCall(record: RunRecord): void {

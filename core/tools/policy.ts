@@ -1,7 +1,8 @@
 // Whether a call may be made, must not be made, or waits for a person. The first list that names the tool decides: deny, ask, allow. Pure: paths are resolved by a
 // function that is handed in.
 //
-// pinned-rule: a rule with a pin holds only for the definition that it was made for.
+// pinned-rule: a rule with a pin holds only for the definition that it was made for. A person made it for this tool when a call waited, so it goes before `ask`, which
+//   may name many.
 // tainted-asks: after a run has read what somebody outside may have written, whatever writes or sends waits for a person, unless a rule says otherwise.
 // repeats-ask: a call that equals one with an unknown outcome, or with an effect in an earlier run of the message, waits for a person whatever the rules say.
 import type { Approval, ToolMarks, ToolRule } from '../types.ts';
@@ -39,16 +40,18 @@ export async function judgeCall(rules: Rules, call: CallToDecide, paths: Paths):
   const isNamed = (patterns: readonly string[]): boolean => patterns.some((pattern) => fitsPattern(pattern, call.tool));
   if (isNamed(rules.deny)) return { kind: 'deny' };
   if (call.isRepeat) return { kind: 'ask', because: 'repeat' };
-  if (isNamed(rules.ask)) return { kind: 'ask', because: 'rule' };
+  const isAsked = isNamed(rules.ask);
   const isTainted = call.isTainted && rules.taint === 'ask' && !(call.marks.readOnly && call.marks.closedWorld);
   let isAllowed = false;
   for (const given of rules.allow) {
     const rule: ToolRule = typeof given === 'string' ? { tool: given } : given;
+    if (isAsked && rule.pin === undefined) continue; // pinned-rule
     if (!(await isFor(rule, call, paths))) continue;
     if (!isTainted || rule.evenTainted === true) return { kind: 'allow' };
     isAllowed = true;
   }
   if (isAllowed) return { kind: 'ask', because: 'tainted' }; // tainted-asks
+  if (isAsked) return { kind: 'ask', because: 'rule' };
   return rules.default === 'deny' ? { kind: 'deny' } : { kind: 'ask', because: 'default' };
 }
 

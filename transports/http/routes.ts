@@ -1,4 +1,5 @@
 // The one table of routes. The router, the published contract and the types of the CLI's client derive from it.
+import { APPROVAL_ROUTES } from './routes/approvals.ts';
 import { BLOCK_ROUTES } from './routes/blocks.ts';
 import { CHAT_ROUTES } from './routes/chat.ts';
 import { CLIENT_ROUTES } from './routes/clients.ts';
@@ -30,6 +31,7 @@ const TABLE = {
   ...SCHEDULE_ROUTES,
   ...HOOK_ROUTES,
   ...TOOL_ROUTES,
+  ...APPROVAL_ROUTES,
   ...WORKSPACE_ROUTES,
   ...CLIENT_ROUTES,
   ...COMPATIBLE_ROUTES,

@@ -40,6 +40,16 @@ t.test('in a tainted run, what writes or sends is asked about, unless a rule lif
   });
 });
 
+t.test('a rule that a person made for a tool goes before the ones that ask, and not before those that deny', async (t) => {
+  const allow = [{ tool: 'bank/pay', pin: 'p' }];
+  t.strictSame(await judge({ ask: ['bank/*'], allow }), { kind: 'allow' });
+  t.strictSame(await judge({ ask: ['bank/*'], allow }, { pin: 'q' }), { kind: 'ask', because: 'rule' });
+  t.strictSame(await judge({ ask: ['bank/*'], allow: ['bank/pay'] }), { kind: 'ask', because: 'rule' });
+  t.strictSame(await judge({ ask: ['bank/*'], allow }, { isTainted: true }), { kind: 'ask', because: 'tainted' });
+  t.strictSame(await judge({ ask: ['bank/*'], allow }, { isRepeat: true }), { kind: 'ask', because: 'repeat' });
+  t.strictSame(await judge({ deny: ['bank/*'], allow }), { kind: 'deny' });
+});
+
 t.test('a rule with a pin or with arguments holds for these only', async (t) => {
   t.strictSame(await judge({ allow: [{ tool: 'bank/pay', pin: 'p' }] }), { kind: 'allow' });
   t.match(await judge({ allow: [{ tool: 'bank/pay', pin: 'q' }] }), { kind: 'ask' });

@@ -1,9 +1,69 @@
-// A whole server whose servers of tools are managed, and start nothing but lists that a test writes.
+// Whole servers with tools: one whose block "ada" may call the tools of a bank, before a model that a test writes, and one whose servers of tools are managed.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { ToolHost } from '../../../core/index.ts';
+import type { ShownApproval } from '../../../core/types.ts';
+import { RUNNABLE } from '../blocks.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../server.ts';
+import { testFolder } from '../test-folder.ts';
+import { PaymentHost, type PaymentHostOptions } from './payment-host.ts';
 import { type ServerRig, serverRig } from './server-rig.ts';
+import { type Said, type Seen, toolModel } from './tool-model.ts';
 
+export interface ToolServerOptions extends Omit<TestServerOptions, 'tools' | 'answer'> {
+  readonly say: (seen: Seen, index: number) => Said | Promise<Said>;
+  readonly rules?: object;
+  readonly bank?: Omit<PaymentHostOptions, 'book'>;
+}
+
+export interface ToolServer extends TestServer {
+  readonly host: PaymentHost;
+  /** Posts a message to ada and starts it. */
+  post(message: string): Promise<string>;
+  /** Waits until so many calls wait for people. */
+  pending(count?: number): Promise<readonly ShownApproval[]>;
+  /** Waits for the outcome of a message. */
+  outcome(id: string): Promise<string>;
+}
+
+/** Asks `look` until it is content. */
+async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (performance.now() > deadline) throw new Error(`${what} has not come`);
+    await delay(5);
+  }
+}
+
+export async function toolServer(t: Test, { say, rules = { servers: ['bank'], ask: ['*'] }, bank = {}, ...options }: ToolServerOptions): Promise<ToolServer> {
+  const book = `${testFolder(t, { book: '' })}/book`;
+  const host = new PaymentHost({ ...bank, book });
+  const server = await startServer(t, { ...options, tools: host, answer: toolModel(say) });
+  const { blocks } = server.core;
+  await blocks.create({ name: 'ada', config: { ...RUNNABLE, tools: rules } as never });
+  return Object.assign(server, {
+    host,
+    post: async (message: string) => {
+      const { id } = await blocks.post('ada', { message }, 'api');
+      await blocks.start('ada');
+      return id;
+    },
+    pending: (count = 1) =>
+      until(`${count} calls that wait`, async () => {
+        const { approvals } = await blocks.approvals();
+        return approvals.length >= count ? approvals : undefined;
+      }),
+    outcome: (id: string) =>
+      until('the outcome', async () => {
+        const { status } = (await blocks.message('ada', id)).entry;
+        return ['done', 'failed', 'cancelled'].includes(status) ? status : undefined;
+      }),
+  });
+}
+
+/** A server that starts nothing but lists that a test writes. */
 export async function startToolServer(t: Test, options: TestServerOptions = {}): Promise<TestServer & { readonly rig: ServerRig }> {
   let rig: ServerRig | undefined;
   const host: ToolHost = {

@@ -7,6 +7,7 @@ import { CLIENT_EXAMPLES } from './examples-clients.ts';
 import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
 import { HOOK_EXAMPLES } from './examples-hooks.ts';
 import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
+import { APPROVAL_EXAMPLES } from './examples-approvals.ts';
 import { SCHEDULE_EXAMPLES } from './examples-schedules.ts';
 import { TOOL_EXAMPLES } from './examples-tools.ts';
 
@@ -24,6 +25,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...GATEWAY_EXAMPLES,
   ...BLOCK_EXAMPLES,
   ...SCHEDULE_EXAMPLES,
+  ...APPROVAL_EXAMPLES,
   ...HOOK_EXAMPLES,
   ...TOOL_EXAMPLES,
   ...CLIENT_EXAMPLES,

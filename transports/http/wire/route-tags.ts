@@ -10,6 +10,7 @@ const TAGS = {
   Schedules: 'Messages that a block gets at certain times.',
   Hooks: 'Doors of a block for other programs, whose signed deliveries become messages.',
   Tools: 'The servers whose tools blocks may call, and what a person has approved of them.',
+  Approvals: 'Calls of tools that wait for people.',
   Archive: 'Archived blocks, until they are restored or deleted for good.',
   Workspace: 'Costs, checks and the kill switch of the whole workspace.',
   Server: 'Health, token and settings of the server, and the published contracts.',

@@ -187,6 +187,7 @@ class Check {
       because,
       marks,
       readBefore: this.#readBefore(),
+      pin: definition.pin,
       createdAt: new Date(now).toISOString(),
       expiresAt: new Date(now + settings.approvals.timeoutMs).toISOString(),
     };

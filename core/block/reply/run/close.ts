@@ -28,31 +28,35 @@ export interface Closed {
 
 /** Ends the last run; undefined where there is none. */
 export async function closeRun(journal: RunJournal, { status, code, what, at }: Ended): Promise<Closed | undefined> {
-  const { state } = journal;
-  if (state.run === undefined) return undefined;
-  if (state.end === undefined) {
-    const cause = status === 'cancelled' ? 'the message was cancelled' : 'the message has failed';
+  const cause = status === 'cancelled' ? 'the message was cancelled' : 'the message has failed';
+  const by = { channel: 'clock', name: status } as const;
+  await journal.appendFor((state) => {
+    if (state.run === undefined || state.end !== undefined) return [];
     const open = state.calls.filter(({ outcome }) => outcome === undefined);
-    const by = { channel: 'clock', name: status } as const;
-    const records = [
+    return [
       ...state.pending.map(({ approval }): RunRecord => ({ t: 'decision', approval: approval.id, decision: 'cancel', by, at })),
       ...open.map(({ place, tries }): RunRecord => {
         if (tries > 0) return { t: 'unknown', call: place, why: `${cause} while it ran` };
         return { t: 'refused', call: place, code: 'not-run', note: `It was not called, because ${cause}.` };
       }),
-      { t: 'end', at, status, code } as const,
+      { t: 'end', at, status, code },
     ];
-    await journal.append(records);
-  }
-  return { run: state.run.run, steps: entrySteps(state), text: effectsText(state, what) };
+  });
+  const { state } = journal;
+  return state.run === undefined ? undefined : { run: state.run.run, steps: entrySteps(state), text: effectsText(state, what) };
 }
 
 /** effects-are-told, for a message that is cancelled while nobody answers it. The entry afterwards; undefined if it has its outcome by now. */
-export async function cancelWaiting(context: Pick<BlockContext, 'files' | 'at'>, message: ChatEntry, claim: Claim | undefined): Promise<ChatEntry | undefined> {
+export async function cancelWaiting(
+  context: Pick<BlockContext, 'name' | 'files' | 'at' | 'world'>,
+  message: ChatEntry,
+  claim: Claim | undefined,
+): Promise<ChatEntry | undefined> {
   const { conversation } = context.files;
   const { id } = message;
   const at = context.at();
-  const journal = await RunJournal.open({ conversation, claim, messageId: id });
+  const listener = { block: context.name, bus: context.world.bus };
+  const journal = await RunJournal.open({ conversation, claim, messageId: id, listener });
   const closed = await closeRun(journal, { status: 'cancelled', code: 'CANCELLED', what: 'The message was cancelled.', at });
   const { provider = '', model = '' } = journal.state.steps.at(-1) ?? {};
   const content = textParts(closed?.text ?? '');

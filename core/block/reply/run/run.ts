@@ -137,8 +137,7 @@ export class Run implements RunSteps {
       for (const problem of this.#offer.problems) context.log.write('WARN', 'tools.missing', { id: messageId, problem });
       await this.#begin(journal, isNew, message);
     }
-    const over = expired(journal.state, context.world.now());
-    if (over.length > 0) await journal.append(over);
+    const over = await journal.appendFor((state) => expired(state, context.world.now()));
     if (over.length > 0 && settings.approvals.onTimeout === 'fail')
       return { kind: 'over', called: this.#failed('TOOL_LIMIT', 'Nobody has decided about a call in time, and tools.approvals.onTimeout is "fail".') };
     this.#model = new ModelStep({ ...this.#options, journal, attempt, candidate, tools: this.#offer.tools });
@@ -190,7 +189,7 @@ export class Run implements RunSteps {
   async callTools(signal: AbortSignal): Promise<After> {
     const { context, messageId, settings, tools } = this.#options;
     const journal = await this.#opened();
-    const { world, log } = context;
+    const { world } = context;
     const mayCall = (): boolean => !world.halted().halted;
     await callTools(this.#ready, {
       block: context.name,
@@ -204,7 +203,6 @@ export class Run implements RunSteps {
       mayCall,
       at: () => context.at(),
       onCall: (tool) => {
-        log.write('INFO', 'tool.called', { id: messageId, tool });
         this.#show('calling-tool', journal.state, tool);
       },
       keep: (place, bytes) => this.#keep(place, bytes),
@@ -272,7 +270,8 @@ export class Run implements RunSteps {
 
   async #opened(): Promise<RunJournal> {
     const { context, claim, messageId } = this.#options;
-    this.#journal ??= await RunJournal.open({ conversation: context.files.conversation, claim, messageId });
+    const listener = { block: context.name, bus: context.world.bus, log: context.log };
+    this.#journal ??= await RunJournal.open({ conversation: context.files.conversation, claim, messageId, listener });
     return this.#journal;
   }
 

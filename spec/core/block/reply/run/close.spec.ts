@@ -68,7 +68,9 @@ t.test('one-decision: who is overtaken reads what was decided', async (t) => {
     approval: 'a1',
     body: { decision: word, digest: 'd' },
     by,
-    at: AT,
+    now: Date.parse(AT),
+    pinNow: async () => undefined,
+    allow: async () => undefined,
   });
   await decide(decision('deny'));
   await t.rejects(decide(decision('approve')), { code: 'APPROVAL_DECIDED', message: /deny, by cli x/ });

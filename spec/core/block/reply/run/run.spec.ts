@@ -82,9 +82,11 @@ t.test('a tool that has changed since it was approved is not called', async (t) 
   const one = await toolCore(t, { rules: ASK, say: once(pay('bob')) });
   const id = await one.post('Pay bob.');
   await one.inState('ada', 'waiting-approval');
-  one.host.tools = one.host.tools.map((tool) => (tool.tool === 'pay' ? { ...tool, pin: 'another' } : tool));
   const [asked] = (await askedIn(one, id)) as [Approval];
+  await one.blocks.halt();
   await one.blocks.decide('ada', asked.id, { decision: 'approve', digest: asked.digest }, ME);
+  one.host.tools = one.host.tools.map((tool) => (tool.tool === 'pay' ? { ...tool, pin: 'another' } : tool));
+  await one.blocks.unhalt();
   await one.outcome(id);
   t.match((await one.answerTo(id))?.steps, [{ outcome: 'changed' }]);
   t.strictSame(one.effects(), []);

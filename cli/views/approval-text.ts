@@ -1,0 +1,82 @@
+// Calls that wait for a person, as text. What comes from tools and models is data: it is shown escaped, never as it is. Pure: no I/O.
+import type { ShownApproval } from '../../core/index.ts';
+import { escapeInvisible } from '../../core/base/invisible.ts';
+import { relative } from '../terminal/format.ts';
+import { type Column, table } from '../terminal/layout.ts';
+import { oneLine } from '../terminal/output.ts';
+import type { View } from './block-text.ts';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'ID' },
+  { title: 'BLOCK' },
+  { title: 'CALL' },
+  { title: 'BECAUSE', drop: 2 },
+  { title: 'UNTIL', drop: 1 },
+  { title: 'ARGUMENTS', drop: 3 },
+];
+const SHOWN_ID = 8;
+const SHOWN_ARGUMENTS = 60;
+
+const BECAUSE: Readonly<Record<ShownApproval['because'], string>> = {
+  rule: 'a rule asks',
+  default: 'no rule names it',
+  tainted: 'tainted',
+  repeat: 'it may have happened before',
+  unknown: 'its outcome is not known',
+  input: 'the server asks',
+};
+
+/** The table of `approvals`. */
+export function approvalTable(approvals: readonly ShownApproval[], view: View): string[] {
+  if (approvals.length === 0) return [];
+  const rows = approvals.map(({ id, block, tool, because, expiresAt, arguments: args }) => {
+    const text = visible(JSON.stringify(args));
+    const shown = text.length > SHOWN_ARGUMENTS ? `${text.slice(0, SHOWN_ARGUMENTS)}…` : text;
+    return [id.slice(0, SHOWN_ID), block, oneLine(tool), BECAUSE[because], relative(expiresAt, view.now), shown];
+  });
+  return table(COLUMNS, rows, view);
+}
+
+/** Everything that a person needs for a decision. */
+export function approvalCard(approval: ShownApproval, { now, style }: Pick<View, 'now' | 'style'>): string[] {
+  const { id, block, messageId, tool, arguments: args, marks, readBefore, taint = [], expiresAt, state, kind } = approval;
+  const held = Object.entries(marks).flatMap(([name, holds]) => (holds ? [name] : []));
+  return [
+    `${style.bold(oneLine(tool))}  ${oneLine(block)}  ${style.dim(`${id}, message ${oneLine(messageId)}`)}`,
+    kind === 'unknown' ? 'It may have run before it was cut off. Say whether it did.' : `It waits, because ${reasonOf(approval)}.`,
+    ...argumentLines(args),
+    `marks: ${held.join(', ') || 'none: it may write, and send data out'}`,
+    ...(readBefore.length === 0 ? [] : [`read before: ${readBefore.map(oneLine).join(', ')}`]),
+    ...taint.map((one) => style.warn(`tainted by ${taintText(one)}`)),
+    state === 'pending' ? `decide within: ${relative(expiresAt, now)}` : decisionText(approval),
+  ];
+}
+
+function reasonOf({ because }: ShownApproval): string {
+  return because === 'tainted' ? 'the run has read what somebody outside may have written' : BECAUSE[because];
+}
+
+/** Such as `web/fetch in message m0mw…`. */
+export function taintText({ tool, via, messageId }: NonNullable<ShownApproval['taint']>[number]): string {
+  return `${tool === undefined ? `a message that came by ${via ?? 'a way of others'}` : oneLine(tool)} in message ${oneLine(messageId)}`;
+}
+
+/** All of it, one argument a line. */
+function argumentLines(args: ShownApproval['arguments']): string[] {
+  const names = Object.keys(args);
+  return names.length === 0 ? ['  no arguments'] : names.map((name) => `  ${visible(name)}: ${visible(JSON.stringify(args[name]))}`);
+}
+
+/** On one line, with characters that a person would not see as their numbers: a text must not hide a part of a call. */
+export function visible(text: string): string {
+  const shown = text.replaceAll(/\p{Variation_Selector}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return oneLine(escapeInvisible(shown));
+}
+
+/** What was decided, as a sentence. */
+export function decisionText({ tool, state, decision, decidedBy, scope, note }: ShownApproval): string {
+  const who = decidedBy === undefined ? '' : ` by ${decidedBy.channel} ${decidedBy.name}`;
+  const more = scope === undefined ? '' : `, and a rule allows ${scope === 'always' ? 'later calls' : 'later calls with these arguments'}`;
+  const word = decision === 'ran' ? 'said to have run' : decision === 'not-ran' ? 'called again' : decision === 'tell' ? 'left to the model' : state;
+  return `${tool} is ${word}${who}${more}.${note === undefined ? '' : ` Note: ${note}`}`;
+}

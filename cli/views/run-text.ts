@@ -1,0 +1,70 @@
+// The journal of a run as a timeline. Pure: no I/O.
+import type { RunJournal, RunRecord } from '../../core/index.ts';
+import { count, money, plural } from '../terminal/format.ts';
+import { oneLine } from '../terminal/output.ts';
+import { visible } from './approval-text.ts';
+import type { View } from './block-text.ts';
+
+type Of<T extends RunRecord['t']> = Extract<RunRecord, { readonly t: T }>;
+
+const SHOWN = 200;
+
+/** A line for each step: calls of the model, calls of tools, waits and outcomes. */
+export function runLines({ records }: RunJournal, { style }: Pick<View, 'style'>): string[] {
+  const tools = new Map<string, string>(
+    records.flatMap((record) => (record.t === 'answer' ? record.calls.map((call) => [`${record.step}.${call.n}`, call.tool] as const) : [])),
+  );
+  const asked = new Map(records.flatMap((record) => (record.t === 'ask' ? [[record.approval.id, record.call] as const] : [])));
+  const named = (call: string): string => `${call} ${oneLine(tools.get(call) ?? '')}`;
+  return records.flatMap((record): string[] => {
+    switch (record.t) {
+      case 'run':
+        return [
+          style.bold(`run ${record.run}`) + style.dim(`  ${time(record.at)}  ${plural(record.tools.length, 'tool')}, because of ${oneLine(record.cause)}`),
+        ];
+      case 'resume':
+        return [style.dim(`goes on  ${time(record.at)}`)];
+      case 'answer':
+        return answerLines(record);
+      case 'ask':
+        return [`  ${named(record.call)} ${style.warn('waits for a person')} (${record.approval.id.slice(0, 8)}, because: ${record.approval.because})`];
+      case 'decision':
+        return [`  ${named(asked.get(record.approval) ?? '')}: ${record.decision} by ${record.by.channel} ${oneLine(record.by.name)}${note(record.note)}`];
+      case 'call':
+        return [style.dim(`  ${named(record.call)} called  ${time(record.at)}${record.try > 1 ? `, try ${record.try}` : ''}`)];
+      case 'result':
+        return [`  ${named(record.call)} ${record.isError ? style.bad('ran, with an error') : style.good('done')} in ${record.ms} ms: ${short(record.text)}`];
+      case 'refused':
+        return [`  ${named(record.call)} ${style.bad(`refused (${record.code})`)}: ${short(record.note)}`];
+      case 'unknown':
+        return [`  ${named(record.call)} ${style.warn('UNKNOWN: it may have taken effect')}: ${short(record.why)}`];
+      case 'end':
+        return [`${style.bold(`end: ${record.status}`)}${record.code === undefined ? '' : ` (${record.code})`}`];
+      default:
+        return [];
+    }
+  });
+}
+
+function answerLines({ step, at, text, calls, usage, costUsd, latencyMs }: Of<'answer'>): string[] {
+  const used = usage === null ? '' : `, ${count(usage.totalTokens)} tokens`;
+  const head = `step ${step}  ${time(at)}  model, ${Math.round(latencyMs)} ms${used}, ${money(costUsd)}`;
+  return [
+    head,
+    ...(text.trim() === '' ? [] : [`  ${short(text)}`]),
+    ...calls.map(({ n, tool, arguments: args }) => `  ${step}.${n} ${oneLine(tool)} ${short(JSON.stringify(args))}`),
+  ];
+}
+
+function time(at: string): string {
+  return at.slice(11, 23);
+}
+
+function note(text: string | undefined): string {
+  return text === undefined ? '' : `: ${short(text)}`;
+}
+
+function short(text: string): string {
+  const line = visible(text);
+  return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
+}

@@ -1,0 +1,98 @@
+// The list of approvals over all blocks, a page at a time.
+//
+// last-key: a cursor is the key of the last one, so pages neither skip nor repeat what stays.
+import { isObject, tryParseJson } from '../base/json.ts';
+import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
+import type { Conversation } from '../store/port.ts';
+import type { ApprovalList, ApprovalQuery, ShownApproval } from '../types.ts';
+import type { ApprovalIndex, ApprovalPlace } from './approval-index.ts';
+
+const USUAL = 100;
+
+interface Keyed {
+  readonly key: string;
+  readonly approval: ShownApproval;
+}
+
+/** A page of approvals. Rejects with INVALID_REQUEST for a cursor that is none of this list. */
+export async function listApprovals(
+  index: ApprovalIndex,
+  { state = 'pending', block, cursor, limit = USUAL }: ApprovalQuery,
+  conversationOf: (block: string) => Promise<Conversation>,
+  now: number,
+): Promise<ApprovalList> {
+  const after = cursor === undefined ? undefined : keyIn(cursor, state);
+  const read = (place: ApprovalPlace, id?: string): Promise<readonly ShownApproval[]> => approvalsAt(place, id, conversationOf, now);
+  const found = state === 'pending' ? await pending(index, block, after, read) : await decided(index, state, block, after, read, limit);
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const isMore = found.length > limit && last !== undefined;
+  return { approvals: page.map(({ approval }) => approval), cursor: isMore ? cursorAfter(last.key, state) : null };
+}
+
+type Read = (place: ApprovalPlace, id?: string) => Promise<readonly ShownApproval[]>;
+
+/** The next deadline first. */
+async function pending(index: ApprovalIndex, block: string | undefined, after: string | undefined, read: Read): Promise<Keyed[]> {
+  const found: Keyed[] = [];
+  for (const { place } of await index.waiting(block)) {
+    for (const approval of await read(place)) {
+      const key = `${approval.expiresAt} ${approval.id}`;
+      if (approval.state === 'pending' && (after === undefined || key > after)) found.push({ key, approval });
+    }
+  }
+  return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** The newest decision first. */
+async function decided(
+  index: ApprovalIndex,
+  state: Exclude<ShownApproval['state'], 'pending'>,
+  block: string | undefined,
+  after: string | undefined,
+  read: Read,
+  limit: number,
+): Promise<Keyed[]> {
+  const found: Keyed[] = [];
+  for (const { key, id, ...place } of index.decided(state, block)) {
+    if (after !== undefined && key >= after) continue;
+    const approval = (await read(place, id)).find((one) => one.id === id);
+    if (approval !== undefined) found.push({ key, approval });
+    if (found.length > limit) break;
+  }
+  return found;
+}
+
+/** None where the block is gone, or its journal can't be used. */
+async function approvalsAt(
+  { block, messageId }: ApprovalPlace,
+  id: string | undefined,
+  conversationOf: (block: string) => Promise<Conversation>,
+  now: number,
+): Promise<readonly ShownApproval[]> {
+  const { approvalOf, approvalsOf } = await import('./reply/run/parts.ts');
+  try {
+    const conversation = await conversationOf(block);
+    if (id === undefined) return await approvalsOf(conversation, messageId, now);
+    const found = await approvalOf(conversation, messageId, id, now);
+    return found === undefined ? [] : [found];
+  } catch (error) {
+    const { code } = toBlockhouseError(error);
+    if (code === 'BLOCK_NOT_FOUND' || code === 'BLOCK_DAMAGED') return [];
+    throw error;
+  }
+}
+
+function cursorAfter(key: string, state: string): string {
+  return Buffer.from(JSON.stringify({ state, key })).toString('base64url');
+}
+
+function keyIn(cursor: string, state: string): string {
+  const value = tryParseJson(Buffer.from(cursor, 'base64url').toString());
+  if (!isObject(value) || value['state'] !== state || typeof value['key'] !== 'string') throw wrongCursor();
+  return value['key'];
+}
+
+function wrongCursor(): BlockhouseError {
+  return invalidRequest('cursor', 'is not one that a page of this list has given; leave it out to begin with the first page');
+}

@@ -1,0 +1,78 @@
+import t from 'tap';
+import { styleFor } from '../../../cli/terminal/output.ts';
+import { approvalCard, approvalTable, decisionText, visible } from '../../../cli/views/approval-text.ts';
+import { runLines } from '../../../cli/views/run-text.ts';
+import type { RunRecord, ShownApproval } from '../../../core/index.ts';
+import { pay } from '../../support/tools/calls.ts';
+import { AT, answerRecord, approvalOf, callRecord, modelRecord, resultRecord, runRecord } from '../../support/tools/records.ts';
+
+const VIEW = { now: Date.parse(AT), style: styleFor(false), width: 120 };
+const shown = (more: object = {}): ShownApproval =>
+  ({
+    ...approvalOf('a3f9c2b1d0e4a7586', { arguments: { to: 'bob\u202e', why: 'x'.repeat(100) }, ...more }),
+    state: 'pending',
+    scopes: ['once'],
+    ...more,
+  }) as ShownApproval;
+
+t.test('a list has a short id, and a card everything that a person needs, with nothing hidden', async (t) => {
+  t.strictSame(approvalTable([], VIEW), []);
+  t.match(approvalTable([shown()], VIEW).join('\n'), /a3f9c2b1 .*ada .*bank\/pay/);
+  const card = approvalCard(
+    shown({
+      because: 'tainted',
+      readBefore: ['web/fetch'],
+      taint: [
+        { messageId: 'm1', tool: 'web/fetch' },
+        { messageId: 'm0', via: 'hook' },
+      ],
+    }),
+    VIEW,
+  ).join('\n');
+  t.match(card, /to: "bob\\u202e"/);
+  t.match(card, new RegExp(`why: "${'x'.repeat(100)}"`));
+  t.match(card, /marks: closedWorld\n/);
+  t.match(card, /read before: web\/fetch\ntainted by web\/fetch in message m1\ntainted by a message that came by hook in message m0/);
+  t.match(approvalCard(shown({ kind: 'unknown', arguments: {}, marks: {} }), VIEW).join('\n'), /may have run.*\n {2}no arguments\nmarks: none/);
+  t.equal(visible('a\u{fe0f}\u0007\nb').includes('\n'), false);
+});
+
+t.test('a decision says what follows from it', async (t) => {
+  const by = { decidedBy: { channel: 'cli', name: 'token' } };
+  t.equal(decisionText(shown({ state: 'approved', ...by })), 'bank/pay is approved by cli token.');
+  t.match(decisionText(shown({ state: 'approved', scope: 'always', ...by })), /a rule allows later calls\.$/);
+  t.match(decisionText(shown({ state: 'approved', scope: 'same-arguments', ...by })), /with these arguments\.$/);
+  for (const [decision, words] of Object.entries({ ran: 'said to have run', 'not-ran': 'called again', tell: 'left to the model' }))
+    t.match(decisionText(shown({ state: 'approved', decision, ...by })), words);
+  t.match(decisionText(shown({ state: 'denied', note: 'No.' })), /is denied\. Note: No\.$/);
+});
+
+t.test('a run is a timeline, in which what is not known has its own word', async (t) => {
+  const records: RunRecord[] = [
+    runRecord(),
+    modelRecord(1),
+    { ...answerRecord(1, [pay('bob'), pay('eve'), pay('kim')]), text: 'I will pay.' } as RunRecord,
+    { t: 'ask', call: '1.1', approval: approvalOf('a1') },
+    { t: 'decision', approval: 'a1', decision: 'approve', by: { channel: 'cli', name: 'token' }, at: AT, note: 'Go.' },
+    callRecord('1.1', 'pay', 2),
+    resultRecord('1.1', { text: 'y'.repeat(300) }),
+    { t: 'unknown', call: '1.2', why: 'it was cut off' },
+    { t: 'refused', call: '1.3', code: 'denied', note: 'No.' },
+    { t: 'resume', at: AT, attempt: 1 },
+    { t: 'end', at: AT, status: 'failed', code: 'TOOL_LIMIT' },
+  ];
+  const text = runLines({ messageId: 'm1', records }, VIEW).join('\n');
+  for (const part of [
+    /^run 1 {2}12:00:00\.000/,
+    /step 1 .*model, 5 ms, 15 tokens/,
+    /I will pay\./,
+    /1\.1 bank\/pay waits for a person \(a1, because: rule\)/,
+    /1\.1 bank\/pay: approve by cli token: Go\./,
+    /1\.1 bank\/pay called .*try 2/,
+    /1\.1 bank\/pay done in 3 ms: y{200}…/,
+    /1\.2 bank\/pay UNKNOWN: it may have taken effect/,
+    /1\.3 bank\/pay refused \(denied\): No\./,
+    /end: failed \(TOOL_LIMIT\)$/,
+  ])
+    t.match(text, part);
+});

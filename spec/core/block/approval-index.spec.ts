@@ -1,0 +1,80 @@
+// Where calls wait, over all blocks.
+import mitt from 'mitt';
+import t from 'tap';
+import { ApprovalIndex } from '../../../core/block/approval-index.ts';
+import type { CoreBus } from '../../../core/bus.ts';
+import { BlockhouseError } from '../../../core/errors.ts';
+
+const waits = (id: string, ...waitingFor: string[]) => ({ id, role: 'user', status: 'waiting-approval', waitingFor });
+
+function indexOf(chats: Readonly<Record<string, readonly object[] | BlockhouseError>>) {
+  const bus = (mitt as unknown as () => CoreBus)();
+  const read: string[] = [];
+  const index = new ApprovalIndex({
+    bus,
+    now: () => Date.parse('2026-11-28T12:00:00Z'),
+    list: async () => Object.keys(chats).map((name) => ({ name, queue: name === 'empty' ? 0 : 1 }) as never),
+    conversation: async (name) => {
+      read.push(name);
+      const chat = chats[name];
+      if (chat instanceof BlockhouseError && chat.code === 'BLOCK_NOT_FOUND') throw chat;
+      return { entries: async () => (chat instanceof BlockhouseError ? Promise.reject(chat) : chat) } as never;
+    },
+  });
+  const decided = (id: string, state: 'approved' | 'denied' = 'approved', block = 'a') =>
+    bus.emit('approval.decided', { block, id: 'm1', approval: id, tool: 'x/y', state });
+  return { index, bus, read, decided };
+}
+
+t.test('it reads the conversations of blocks with something in work, and leaves out what is damaged or gone', async (t) => {
+  const { index, read } = indexOf({
+    a: [waits('m1', 'a1', 'a2'), { id: 'm2', status: 'queued' }, { ...waits('m3', 'a3'), status: 'done' }],
+    empty: [waits('m1', 'a9')],
+    gone: new BlockhouseError('BLOCK_NOT_FOUND', 'x'),
+    damaged: new BlockhouseError('BLOCK_DAMAGED', 'x'),
+  });
+  t.strictSame(await index.waiting(), [{ place: { block: 'a', messageId: 'm1' }, ids: ['a1', 'a2'] }]);
+  t.strictSame(read, ['a', 'gone', 'damaged']);
+  t.strictSame(await index.waiting('damaged'), []);
+  t.strictSame(await index.placeOf('a2'), { block: 'a', messageId: 'm1' });
+  t.equal(await index.placeOf('a3'), undefined);
+});
+
+t.test('a fault of the disk is not taken for an empty block', async (t) => {
+  const { index } = indexOf({ a: new BlockhouseError('STORAGE_FAILED', 'x') });
+  await t.rejects(index.waiting(), { code: 'STORAGE_FAILED' });
+});
+
+t.test('what was asked is found before the conversation shows it, and under the new name of its block', async (t) => {
+  const { index, bus } = indexOf({});
+  bus.emit('approval.requested', { block: 'a', id: 'm1', approval: 'a1', tool: 'x/y', because: 'rule', expiresAt: '' });
+  t.match(await index.placeOf('a1'), { block: 'a', messageId: 'm1' });
+  bus.emit('block.renamed', { from: 'a', block: 'b' });
+  t.match(await index.placeOf('a1'), { block: 'b' });
+});
+
+t.test('bounded: of what was decided the newest places are known, the newest first', async (t) => {
+  const { index, decided } = indexOf({});
+  for (let i = 1; i <= 2001; i += 1) decided(`a${i}`);
+  decided('d1', 'denied', 'b');
+  t.equal(index.decided('approved').length, 1999);
+  t.match(index.decided('approved')[0], { id: 'a2001' });
+  t.equal(await index.placeOf('a1'), undefined);
+  t.match(index.decided('denied', 'b'), [{ id: 'd1' }]);
+  t.strictSame(index.decided('denied', 'a'), []);
+});
+
+t.test('one-after-the-other: work about one call waits for what came before, also for what failed', async (t) => {
+  const { index } = indexOf({});
+  const order: string[] = [];
+  const first = index.inTurn('a1', async () => {
+    await new Promise(setImmediate);
+    order.push('first');
+    throw new Error('no');
+  });
+  const second = index.inTurn('a1', async () => order.push('second'));
+  const other = index.inTurn('a2', async () => order.push('other'));
+  await t.rejects(first, { message: 'no' });
+  await Promise.all([second, other]);
+  t.strictSame(order, ['other', 'first', 'second']);
+});
