@@ -4,7 +4,7 @@ import { type Route, route } from '../data/route.ts';
 import { hasBlocks } from '../data/server.ts';
 import Fleet from '../pages/fleet/fleet.tsx';
 import type { IconName } from '../parts/icon.tsx';
-import { archiveText, costsText, eventsText, firstRunText, fleetText, gatewayText, playText, searchText, settingsText } from '../text/index.ts';
+import { archiveText, costsText, eventsText, firstRunText, fleetText, gatewayText, inboxText, playText, searchText, settingsText } from '../text/index.ts';
 
 /** A page. */
 export interface PageRow {
@@ -15,7 +15,7 @@ export interface PageRow {
   readonly menu?: { readonly icon: IconName; readonly keys: string };
   /** True for a page about blocks, which a server without blocks does not have. */
   readonly isOfBlocks?: true;
-  /** True for a page with a tab at the foot of a phone, which has room for five with the search. */
+  /** True for a page with a tab at the foot of a phone, which has room for six with the search. */
   readonly isOnPhone?: boolean;
   /** Set for the page that is there from the beginning. */
   readonly view?: ComponentType;
@@ -25,6 +25,14 @@ export interface PageRow {
 
 const ROWS: readonly PageRow[] = [
   { id: 'fleet', isOfBlocks: true, name: fleetText.title, menu: { icon: 'fleet', keys: 'g f' }, isOnPhone: true, view: Fleet },
+  {
+    id: 'inbox',
+    isOfBlocks: true,
+    name: inboxText.title,
+    menu: { icon: 'bell', keys: 'g i' },
+    isOnPhone: true,
+    load: () => import('../pages/inbox/inbox.tsx'),
+  },
   {
     id: 'gateway',
     name: gatewayText.title,
