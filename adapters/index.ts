@@ -6,6 +6,7 @@ import { createGoogle } from './google/index.ts';
 import { createOllama } from './ollama/index.ts';
 import { createOpenAI } from './openai/index.ts';
 
+export { createNoticeSender } from './outbound/notice-sender.ts';
 export { createStandIn, type StandInOptions } from './stand-in.ts';
 
 /** New instances, each with connections of its own; `core.close()` closes them. */

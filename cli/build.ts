@@ -1,6 +1,6 @@
 // Bundles the program into dist/cli: main.js is what `blockhouse` runs, and compose.js what `node transports/http` runs. Node takes about a third of a
 // millisecond for each file that it loads, so a server of four hundred files took longer to load than to do everything else of its start. Programs
-// that import Blockhouse get the modules beside it, one for each source file.
+// that import Blockhouse get the doors of the package beside it, which share their modules in dist/parts.
 //
 // kept-apart: packages that only some requests need stay in node_modules, and are loaded with the first of these.
 // readable: nothing of our own is shortened, so that a stack trace names the functions of the source. A large package for one command is (SHORTENED).
@@ -9,10 +9,15 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
 import { shortenSchemas } from './shorten-schemas.ts';
+import { fromVendor, writeVendored } from './vendor.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/cli'));
 const KEPT_APART = ['@aws-sdk/*', '@opentelemetry/*', '@pydantic/genai-prices', 'ajv', 'chokidar', 'modern-tar', 'pg', 'ws'];
+/** The folders that programs import from. */
+const ROOMS = ['core', 'adapters', 'transports'];
+/** `node transports/http`. It is a program, and no door of programs. */
+const SERVER = resolve(OUT, '../transports/http/main.js');
 /** CommonJS packages load the modules of Node with `require`. */
 const BANNER = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 
@@ -73,7 +78,7 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node20.19',
   external: KEPT_APART,
-  plugins: [shorten, withTheStart],
+  plugins: [shorten, withTheStart, fromVendor],
   banner: { js: BANNER },
   metafile: true,
   legalComments: 'none',
@@ -91,31 +96,53 @@ await Promise.all(
 writeFileSync(join(OUT, 'licences.txt'), licencesOf(metafile));
 process.stdout.write(`${relative(process.cwd(), OUT)}: ${Object.keys(metafile.outputs).length} files\n`);
 
-await Promise.all(reachedModules().map(withoutComments));
+await buildLibrary();
 shortenSchemas(resolve(OUT, '../core/schemas'));
 
-/** The modules that programs get. Removes those that no door of the package leads to: the types of what programs can't import, and modules that have types alone. */
-function reachedModules(): string[] {
+/** What programs import. The compiler has written the types; what it has made of the modules is taken away. */
+async function buildLibrary(): Promise<void> {
   const dist = resolve(OUT, '..');
   const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { exports: Record<string, string | Record<string, string>> };
-  const doors = Object.values(exports).flatMap((door) => (typeof door === 'string' ? [] : Object.values(door)));
-  const reached = new Set<string>();
-  const follow = (file: string): void => {
-    if (reached.has(file) || !existsSync(file)) return;
-    reached.add(file);
-    const ending = file.endsWith('.d.ts') ? '.d.ts' : '.js';
-    for (const [, target = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import|URL)\s*\(?\s*['"](\.[^'"]+?)(?:\.[tj]s)['"]/g))
-      follow(resolve(file, '..', `${target}${ending}`));
-  };
-  // `node transports/http` is a program, and no door of programs.
-  for (const door of [...doors, 'dist/transports/http/main.js']) follow(join(dist, '..', door));
-  for (const room of ['core', 'adapters', 'transports']) {
+  const files = Object.values(exports).flatMap((door) => (typeof door === 'string' ? [] : Object.values(door)));
+  const types = typesReachedFrom(files.map((file) => join(dist, '..', file)));
+  for (const room of ROOMS) {
     for (const name of readdirSync(join(dist, room), { recursive: true, encoding: 'utf8' })) {
       const file = join(dist, room, name);
-      if (/\.(?:d\.ts|js)$/.test(file) && !reached.has(file)) rmSync(file);
+      if ((file.endsWith('.js') && file !== SERVER) || (file.endsWith('.d.ts') && !types.has(file))) rmSync(file);
     }
   }
-  return [...reached].filter((file) => file.endsWith('.js'));
+  rmSync(join(dist, 'parts'), { recursive: true, force: true });
+  const doors = files.filter((file) => file.endsWith('.js')).map((file) => file.replace('./dist/', ''));
+  const { metafile: made } = await build({
+    entryPoints: doors.map((door) => join(ROOT, door.replace(/js$/, 'ts'))),
+    outbase: ROOT,
+    outdir: dist,
+    absWorkingDir: ROOT,
+    chunkNames: 'parts/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    ...AS_IS,
+    platform: 'node',
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const modules = Object.keys(made.outputs).map((path) => join(ROOT, path));
+  await Promise.all([SERVER, ...modules].map(withoutComments));
+  await writeVendored(dist, modules);
+}
+
+/** A type that no door of the package leads to is one of what programs can't import. */
+function typesReachedFrom(doors: readonly string[]): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const follow = (file: string): void => {
+    if (!file.endsWith('.d.ts') || reached.has(file) || !existsSync(file)) return;
+    reached.add(file);
+    for (const [, target = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*['"](\.[^'"]+?)(?:\.[tj]s)['"]/g))
+      follow(resolve(file, '..', `${target}.d.ts`));
+  };
+  for (const door of doors) follow(door);
+  return reached;
 }
 
 /** The docstrings are in the types, and the reasons in the source. */

@@ -286,11 +286,12 @@ async function storeOf({ store }: ProcessConfig, isTrial = false): Promise<Store
 }
 
 async function coreOptions(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection, contentTap?: ContentTap): Promise<CoreOptions> {
-  const { createAdapters, createStandIn } = await import('../adapters/index.ts');
+  const { createAdapters, createNoticeSender, createStandIn } = await import('../adapters/index.ts');
   return {
     workspace: config.workspace,
     ...(store !== undefined && { store }),
     adapters: [...createAdapters(), createStandIn()],
+    notices: createNoticeSender(),
     // A copy, because each read of `process.env` is a system call.
     env: { ...withSecretFiles(env) },
     allowedOrigins: config.allowedOrigins,

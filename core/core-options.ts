@@ -2,7 +2,7 @@
 import type { Environment } from './auth/settings.ts';
 import { nearest } from './base/closest.ts';
 import type { QueueLimits } from './gateway/queue.ts';
-import type { Adapter, ContentTap, UpstreamTimeouts } from './ports.ts';
+import type { Adapter, ContentTap, NoticeSender, UpstreamTimeouts } from './ports.ts';
 import type { StoreConnection } from './store/store.ts';
 import type { ToolHost } from './tools/port.ts';
 
@@ -12,8 +12,10 @@ export interface WorkspaceOptions {
   readonly gatewayOnly?: boolean;
   /** The most model calls that monitors make at the same time; the default is 16. */
   readonly monitorCalls?: number;
-  /** What runs the tools of blocks. Without it, no block can have tools; with a database, neither. The core closes it at its end. */
+  /** What runs the tools of blocks. Without it, no block can have tools. The core closes it at its end. */
   readonly tools?: ToolHost;
+  /** What sends notifications. Without it, there can be no targets of them. The core closes it at its end. */
+  readonly notices?: NoticeSender;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
   /** Epoch milliseconds, for times in files. */
@@ -63,6 +65,7 @@ const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
   gatewayOnly: true,
   monitorCalls: true,
   tools: true,
+  notices: true,
   now: true,
   clock: true,
   random: true,

@@ -38,6 +38,7 @@ export const ERROR_TABLE = {
   },
   HOOK_REFUSED: { status: 401, retryable: false, meaning: 'There is no such hook, or the delivery is not signed with its secret, or its time is off.' },
   HOOK_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no hook of this id.' },
+  NOTIFY_TARGET_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no target of notifications of this name.' },
   SCHEDULE_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no schedule of this id.' },
   KEY_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no key, or no group of keys, of this name.' },
   MODEL_NOT_FOUND: { status: 404, retryable: false, meaning: 'No alias, provider or list has a model of this name; the text says how to name one.' },
@@ -96,7 +97,7 @@ export const ERROR_TABLE = {
   IDEMPOTENCY_KEY_REUSED: {
     status: 409,
     retryable: false,
-    meaning: 'The Idempotency-Key of a request to a block was sent before, with another message. Send the earlier message, or another key.',
+    meaning: 'The Idempotency-Key, or the clientId of an agent, was sent to the block before, with another message. Send the earlier message, or another key.',
   },
   REVISION_MISMATCH: {
     status: 412,
@@ -113,6 +114,11 @@ export const ERROR_TABLE = {
   EXPECTATION_FAILED: { status: 417, retryable: false, meaning: 'The Expect header asks for something other than 100-continue.' },
   HTTP_ONLY: { status: 426, retryable: false, meaning: 'This route has no WebSocket; it answers plain HTTP requests.' },
   HOOK_LIMIT: { status: 429, retryable: true, meaning: 'The hook has taken as many deliveries in an hour as it may; Retry-After says when it takes more.' },
+  MCP_LIMIT: {
+    status: 429,
+    retryable: true,
+    meaning: 'The key, or the token of the workspace, has sent as many messages over MCP in an hour as it may.',
+  },
   QUEUE_FULL: {
     status: 429,
     retryable: true,

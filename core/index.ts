@@ -66,7 +66,8 @@ export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export type { KeyRates } from './keys/key-rates.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export { KeyStore } from './keys/key-store.ts';
-export { type Accounts, assertMayUse, KEY_PREFIX, mayAskBlock, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
+export { type Accounts, assertMayUse, KEY_PREFIX, mayAskBlock, mayReachBlock, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
+export { isLinkPath, withoutTicket } from './notify/link-path.ts';
 export type {
   Adapter,
   AdapterCall,
@@ -83,6 +84,7 @@ export type {
   ForwardedRequest,
   ForwardTarget,
   ListedModel,
+  NoticeSender,
   PricedCall,
   ReportedUsage,
   StreamSink,
@@ -110,6 +112,7 @@ export { bounded } from './tools/arguments.ts';
 export { canonicalJson, sha256 } from './tools/canonical.ts';
 export { fieldFor, type LiteralSecret, literalSecrets, masked, type Parts } from './tools/literal-secrets.ts';
 export { marksOf } from './tools/marks.ts';
+export { leadsBack, type OwnerOfAddress } from './tools/leads-back.ts';
 export type { Catalogue, JsonRecord, ServerSettings, ToolCallRequest, ToolDefinition, ToolHost, ToolOutcome } from './tools/port.ts';
 export { resolved, type Sources, secretsNamedIn, withoutReferences } from './tools/references.ts';
 export type { ToolServerState, ToolServers } from './tools/servers.ts';

@@ -369,3 +369,14 @@ export interface StreamSink {
   /** Milliseconds until the stream opens by itself, without content; Infinity when it never does. No wait for a further attempt is longer. */
   readonly opensInMs: number;
 }
+
+/** What sends notices to people's own receivers. The core decides what is sent and when. */
+export interface NoticeSender {
+  /**
+   * One POST, without redirects and without a second try. Resolves with the HTTP status as soon as the answer has begun; what follows is not read. Rejects with a
+   * BlockhouseError: UPSTREAM_TIMEOUT, UPSTREAM_UNREACHABLE, INVALID_REQUEST for an address that no call may be made to, CANCELLED.
+   */
+  send(url: URL, headers: Readonly<Record<string, string>>, body: Uint8Array, signal: AbortSignal): Promise<number>;
+  /** Ends what is under way. */
+  close(): Promise<void>;
+}

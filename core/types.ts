@@ -1226,7 +1226,7 @@ export type Channel = 'web' | 'cli' | 'api';
 
 /** How a message came: one step of its way. */
 export interface ChainLink {
-  readonly via: 'api' | 'key' | 'hook';
+  readonly via: 'api' | 'key' | 'hook' | 'mcp';
   /** The name of the key with which it was sent */
   readonly key?: string;
   /** The id of the hook that took it */
@@ -1244,14 +1244,14 @@ export interface ChatEntry {
   /** False while a user message is waiting or being answered */
   readonly processed: boolean;
   readonly status: 'queued' | 'processing' | 'waiting-approval' | 'done' | 'failed' | 'cancelled' | 'expired' | 'interrupted';
-  readonly channel: 'web' | 'cli' | 'api' | 'schedule' | 'hook';
+  readonly channel: 'web' | 'cli' | 'api' | 'schedule' | 'hook' | 'mcp';
   /** On an answer: id of the message that it answers */
   readonly replyTo?: string;
   /** On a message that was asked again: id of the message whose place it takes. Once it is answered, models see it and no longer the other one */
   readonly replaces?: string;
   /** On a message: the model that is asked in place of the block's */
   readonly asks?: AskedModel;
-  /** On a message from a hook, or from a program that asks the block as a model: how it came, and with which key */
+  /** On a message from a hook, from an agent over MCP, or from a program that asks the block as a model: how it came, and with which key */
   readonly chain?: readonly ChainLink[];
   /** On a message: how many earlier exchanges the model sees with it; left out: all that fit */
   readonly window?: number;
@@ -1399,9 +1399,22 @@ export type RunRecord = {
   readonly ms: number;
   readonly isError: boolean;
   readonly text: string;
+  /** What is left out of the text, as the model reads it before the text */
+  readonly notice?: string;
+  /** The whole result is kept under it */
   readonly ref?: string;
   readonly chars?: number;
+  /** How many images of the whole result a model may see */
+  readonly images?: number;
+  /** Who says so, where it was not the tool: person or probe */
   readonly by?: string;
+} | {
+  readonly t: 'found';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  readonly query: string;
+  /** They are in the list of tools from here on */
+  readonly tools: readonly string[];
 } | {
   readonly t: 'refused';
   /** The step, and the number of the call in it: 3.1 */
@@ -2135,9 +2148,9 @@ export interface ChangeKey {
   readonly group?: string | null;
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models?: readonly string[] | null;
-  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
-  readonly rights?: readonly 'blocks'[];
-  /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, and `mcp` lets it list, write to and read every block over /mcp; or those of `blocks` if there is a list */
+  readonly rights?: readonly ('blocks' | 'mcp')[];
+  /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks?: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
@@ -2169,9 +2182,9 @@ export interface CreateKey {
   readonly group?: string | null;
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models?: readonly string[] | null;
-  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
-  readonly rights?: readonly 'blocks'[];
-  /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, and `mcp` lets it list, write to and read every block over /mcp; or those of `blocks` if there is a list */
+  readonly rights?: readonly ('blocks' | 'mcp')[];
+  /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks?: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
@@ -2295,9 +2308,9 @@ export interface KeyList {
     readonly group: string | null;
     /** The models that it may use, as clients name them; * stands for any characters */
     readonly models: readonly string[] | null;
-    /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
-    readonly rights: readonly 'blocks'[];
-    /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+    /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, and `mcp` lets it list, write to and read every block over /mcp; or those of `blocks` if there is a list */
+    readonly rights: readonly ('blocks' | 'mcp')[];
+    /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
     readonly blocks: readonly string[] | null;
     /** From then on the key is refused */
     readonly expiresAt: string | null;
@@ -2432,9 +2445,9 @@ export interface ShownKey {
   readonly group: string | null;
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models: readonly string[] | null;
-  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
-  readonly rights: readonly 'blocks'[];
-  /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, and `mcp` lets it list, write to and read every block over /mcp; or those of `blocks` if there is a list */
+  readonly rights: readonly ('blocks' | 'mcp')[];
+  /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt: string | null;
@@ -2911,9 +2924,74 @@ export interface HaltState {
   readonly reason: string | null;
 }
 
+/** What was decided with it. */
+export interface LinkDecided {
+  readonly success: true;
+  readonly block: string;
+  readonly tool: string;
+  readonly decision: 'approve' | 'deny';
+}
+
+/** The form of a decision link. */
+export interface LinkDecision {
+  readonly decision: 'approve' | 'deny';
+}
+
+/** What a decision link shows. */
+export interface LinkedApproval {
+  readonly approval: Approval;
+}
+
 /** The servers of the workspace, the oldest first. */
 export interface NodeList {
   readonly nodes: readonly ServerNode[];
+}
+
+/** The targets by name. */
+export interface NotifyList {
+  readonly targets: readonly NotifyTarget[];
+}
+
+/** A target was made or replaced. */
+export interface NotifySet {
+  readonly success: true;
+  readonly target: NotifyTarget;
+  /** The secret, if one was made; it is shown this once */
+  readonly secret?: string;
+}
+
+/** A target of notifications as it stands, without its secret. */
+export interface NotifyTarget {
+  readonly name: string;
+  /** Its origin; a path is shown as …, because it may be a secret */
+  readonly url: string;
+  readonly events: readonly ('approval.asked' | 'message.failed' | 'cap.reached' | 'message.done')[];
+  readonly blocks: readonly string[] | null;
+  readonly links: boolean;
+  readonly publicURL: string | null;
+  /** off: it has answered 410, and gets nothing until it is set again */
+  readonly state: 'on' | 'off';
+  /** Notices that were not delivered yet */
+  readonly pending: number;
+  /** Notices that were given up, because there were too many or after a day of tries */
+  readonly dropped: number;
+  /** The last try */
+  readonly last: {
+    /** ISO 8601, UTC, with milliseconds */
+    readonly at: string;
+    /** HTTP status; null without an answer */
+    readonly status: number | null;
+  } | null;
+}
+
+/** What became of a notice that was sent to try a target. */
+export interface NotifyTest {
+  readonly delivered: boolean;
+  /** HTTP status; null without an answer */
+  readonly status: number | null;
+  /** Why there was no answer */
+  readonly problem: string | null;
+  readonly ms: number;
 }
 
 /** A text that fits. */
@@ -2978,6 +3056,22 @@ export interface ServerNode {
 /** The body that sets the kill switch. */
 export interface SetHalt {
   readonly reason?: string;
+}
+
+/** The body that makes a target of notifications, or replaces one. Its secret stays. */
+export interface SetNotifyTarget {
+  /** Where notices are sent by POST; http: only for loopback and private addresses */
+  readonly url: string;
+  /** Default approval.asked, message.failed, cap.reached */
+  readonly events?: readonly ('approval.asked' | 'message.failed' | 'cap.reached' | 'message.done')[];
+  /** Names, or beginnings such as team-*; without it, all blocks */
+  readonly blocks?: readonly string[];
+  /** Whether notices of approvals have a link that decides; default false. Needs publicURL */
+  readonly links?: boolean;
+  /** Where people reach this server: the beginning of links in notices */
+  readonly publicURL?: string;
+  /** True makes another secret */
+  readonly newSecret?: boolean;
 }
 
 /** From the server: something has happened; docs/events.md lists the events. With `missed`, that many were lost. */

@@ -7,6 +7,7 @@ export { StepCounter } from './block/reply/reply-stream.ts';
 export { HeartbeatWheel } from './block/status/heartbeats.ts';
 export { DebuggedKeys } from './keys/debugged-keys.ts';
 export { GatewayAccounts } from './keys/gateway-accounts.ts';
+export { Notify } from './notify/notify.ts';
 export { Schedules } from './schedule/schedules.ts';
 export { Primary } from './workers/primary.ts';
 export { Worker } from './workers/worker.ts';

@@ -20,7 +20,7 @@ import type { DebuggedKeys } from './keys/debugged-keys.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import type { Accounts } from './keys/named-key.ts';
-import { holdFolder, openDebugFile, openStore, readGatewayBook, realPathOf } from './store/open.ts';
+import { holdFolder, openDebugFile, openNotices, openStore, readGatewayBook, realPathOf } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
 import type { Addresses, ConnectedStore, FolderLock, Store, StoreHealth } from './store/store.ts';
 import type { ServerNode } from './types.ts';
@@ -59,6 +59,8 @@ interface Running {
 export class WorkspaceSession {
   readonly #options: SessionOptions;
   #bodies: DebuggedKeys | undefined;
+  /** Where this server listens. */
+  #address: string | undefined;
   #starting: Promise<Held> | undefined;
   #held: Held | undefined;
   #stopping: Promise<void> | undefined;
@@ -142,6 +144,7 @@ export class WorkspaceSession {
 
   async announce(url: string): Promise<void> {
     if (this.#held === undefined) throw new Error('Call start() first.');
+    this.#address = url;
     await this.#held.store.announce(url);
   }
 
@@ -243,7 +246,7 @@ export class WorkspaceSession {
     const { workspace, settings, bus, gateway, credentials, options } = this.#options;
     const now = (): number => store.now();
     const monotonic = options.now ?? (() => performance.now());
-    const { createWorkspaceBlocks, HaltSwitch, HeartbeatWheel, ModelCalls, Schedules, StepCounter } = parts;
+    const { createWorkspaceBlocks, HaltSwitch, HeartbeatWheel, ModelCalls, Notify, Schedules, StepCounter } = parts;
     const halt = new HaltSwitch(settings, bus, now);
     const calls = new ModelCalls({
       gateway,
@@ -262,7 +265,7 @@ export class WorkspaceSession {
       gateway,
       calls,
       store,
-      tools: options.tools === undefined || this.#options.database !== undefined ? undefined : { host: options.tools, realPath: realPathOf },
+      tools: options.tools === undefined ? undefined : { host: options.tools, realPath: realPathOf },
       member: () => membership,
       rejoin: async () => {
         membership = await store.join();
@@ -270,6 +273,15 @@ export class WorkspaceSession {
       heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
       schedules: new Schedules({ bus, now }),
+      notify: new Notify({
+        bus,
+        entries: credentials,
+        sender: options.notices,
+        files: () => openNotices(workspace),
+        now,
+        monotonic,
+        address: () => this.#address,
+      }),
       hookSecrets: credentials,
       now,
       monotonic,
@@ -292,6 +304,7 @@ export class WorkspaceSession {
     await held.store.blocks.close();
     await held.running?.calls.ended();
     await this.#options.options.tools?.close();
+    await this.#options.options.notices?.close();
     await held.store.ledger.close();
   }
 

@@ -53,7 +53,7 @@ function sourceOf(path: string): Source {
 /** The page runs in a browser: rules of its own hold for it. */
 const PAGE = 'transports/dashboard';
 /** They bundle the program and the page, and are no part of either. */
-const BUILD_SCRIPTS = ['cli/build.ts', 'transports/dashboard/build.ts', 'transports/dashboard/licences.ts'];
+const BUILD_SCRIPTS = ['cli/build.ts', 'cli/vendor.ts', 'transports/dashboard/build.ts', 'transports/dashboard/licences.ts'];
 const PAGE_IN_NODE = [...BUILD_SCRIPTS, 'transports/dashboard/url.ts'];
 const SOURCES: readonly Source[] = FOLDERS.flatMap(sourcesBelow)
   .filter((path) => !path.startsWith(`${PAGE}/`) && !BUILD_SCRIPTS.includes(path))
@@ -148,9 +148,14 @@ const RULES: readonly Rule[] = [
     allows: ({ own, target }) => !own || isCoreIndex(target) || inFolder(target, 'adapters/outbound'),
   },
   {
-    title: 'the list of adapters imports their indexes, and the echo provider',
+    title: 'the list of adapters imports their indexes, the echo provider, and what sends notices',
     from: (path) => path === 'adapters/index.ts',
-    allows: ({ own, target }) => own && (target === 'core/index.ts' || target === 'adapters/stand-in.ts' || /^adapters\/[^/]+\/index\.ts$/.test(target)),
+    allows: ({ own, target }) =>
+      own &&
+      (target === 'core/index.ts' ||
+        target === 'adapters/stand-in.ts' ||
+        target === 'adapters/outbound/notice-sender.ts' ||
+        /^adapters\/[^/]+\/index\.ts$/.test(target)),
   },
   {
     title: 'a dialect imports its own folder, the helpers beside it, and the core by its index, and is pure',
@@ -403,6 +408,7 @@ t.test('only their own layer imports these packages', async (t) => {
     [/^@(aws|smithy)/, ['adapters/bedrock']],
     [/^pg$/, ['core/store/postgres']],
     [/^croner$/, ['core/schedule/occurrences.ts']],
+    [/^@modelcontextprotocol/, ['adapters/tools', 'transports/http/mcp.ts']],
     [/^ws$/, ['transports', 'cli/client/socket.ts']],
     [/^(clipanion|typanion)$/, ['cli']],
     [/^node:(http|https|http2|tls)$/, ['transports', 'adapters', 'cli']],

@@ -11,6 +11,8 @@ export interface GuardOptions {
   readonly publicOrigin?: string | undefined;
   /** True for an address of the page, which a link on any site may lead to. */
   readonly isPage?: boolean;
+  /** True for a decision link, whose page says nobody where it is: browsers name no origin for its form. */
+  readonly isLink?: boolean;
   /** The origin of another site whose page may send this request. */
   readonly webOrigin?: string | undefined;
 }
@@ -40,9 +42,10 @@ export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void
   const { origin } = req.headers;
   // Over plain HTTP, a page of the public name may have been changed on its way.
   const isOwn = origin === options.publicOrigin || (!isPublicHost && (origin === `http://${host}` || origin === `https://${host}`));
-  if (origin !== undefined && !isOwn && origin !== options.webOrigin) throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
+  const isOwnForm = options.isLink === true && origin === 'null' && req.headers['sec-fetch-site'] === 'same-origin';
+  if (origin !== undefined && !isOwn && !isOwnForm && origin !== options.webOrigin) throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
   const site = req.headers['sec-fetch-site'];
-  if (origin === undefined && (site === 'cross-site' || site === 'same-site') && !(options.isPage === true && isVisit(req)))
+  if (origin === undefined && (site === 'cross-site' || site === 'same-site') && !((options.isPage === true || options.isLink === true) && isVisit(req)))
     throw new BlockhouseError('FORBIDDEN_ORIGIN', FOREIGN_PAGE);
 }
 

@@ -79,6 +79,11 @@ export class WrongTokens {
     throw new BlockhouseError('UNAUTHORIZED', cure);
   }
 
+  /** Counts a wrong secret of another kind. Throws TOO_MANY_ATTEMPTS as `isRight` does. */
+  count(req: IncomingMessage): void {
+    this.#count(req.socket.remoteAddress ?? '');
+  }
+
   #count(address: string): void {
     const now = this.#now();
     let attempts = this.#attempts.get(address);

@@ -57,6 +57,8 @@ export interface CallableServer {
   readonly settings: FullServerSettings;
   /** As found when the server was last looked at; undefined before. */
   readonly era: Era | undefined;
+  /** True if the tool that is called has the mark `readOnly`: a call that took too long is then a known outcome. Only from `ServerBook.callable`. */
+  readonly isReadOnly?: boolean | undefined;
   /** Values that must not be in logs and messages. */
   readonly secrets: readonly string[];
 }

@@ -133,7 +133,7 @@ export class Client {
 
   /** The same, with the path of the page after it. */
   async page<T>(method: string, path: string, options: CallOptions = {}): Promise<Page<T>> {
-    const { status, bytes, link } = await this.#exchange(method, path, options);
+    const { status, bytes, link } = await this.exchange(method, path, options);
     const answer = tryParseJson(bytes.toString());
     const isAnswer = status < 400 || (status === options.alsoAnswers && !isErrorBody(answer));
     if (!isAnswer || answer === undefined) throw this.#failure(status, answer);
@@ -142,12 +142,13 @@ export class Client {
 
   /** The answer as bytes. Rejects with a CliError. */
   async bytes(method: string, path: string): Promise<Buffer> {
-    const { status, bytes } = await this.#exchange(method, path, {});
+    const { status, bytes } = await this.exchange(method, path, {});
     if (status < 400) return bytes;
     throw this.#failure(status, tryParseJson(bytes.toString()));
   }
 
-  async #exchange(method: string, path: string, options: CallOptions): Promise<{ status: number; bytes: Buffer; link: string }> {
+  /** The answer, whatever its status. Rejects with a CliError where the server can't be reached, and with the reason of the signal. */
+  async exchange(method: string, path: string, options: CallOptions): Promise<{ status: number; bytes: Buffer; link: string }> {
     try {
       const response = await this.#send(await this.connect(), method, path, options);
       if (response.headers['x-request-id'] === undefined) throw this.#stranger(response.statusCode ?? 0);

@@ -1,5 +1,6 @@
 // `blockhouse key`: a key for each application that uses the gateway.
 import { Command, Option } from 'clipanion';
+import type { ChangeKey } from '../../core/index.ts';
 import { DestructiveCommand } from '../command/destructive-command.ts';
 import { LimitsCommand, orNone } from '../command/limits-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
@@ -14,8 +15,13 @@ const DAY_MS = 86_400_000;
 abstract class KeyLimitsCommand extends LimitsCommand {
   group = Option.String('--group', { description: 'The group of keys to which it belongs' });
   models = Option.Array('--models', { description: 'A model that it may use; * stands for any characters. May be repeated' });
-  rights = Option.Array('--right', { description: 'What it may do besides asking models: blocks lets it ask every block as block/<name>. May be repeated' });
-  blocks = Option.Array('--block', { description: 'A block that it may ask as the model block/<name>; * stands for any characters. May be repeated' });
+  rights = Option.Array('--right', {
+    description:
+      'What it may do besides asking models: blocks lets it ask every block as block/<name>, mcp lets it reach every block over MCP. May be repeated',
+  });
+  blocks = Option.Array('--block', {
+    description: 'A block that its rights are for, and that it may ask as block/<name> where it has none; * stands for any characters. May be repeated',
+  });
   expires = Option.String('--expires', { description: 'When it ends: a time, or a number of days such as 30d' });
 
   protected keyLimits() {
@@ -48,6 +54,7 @@ export class KeyNewCommand extends KeyLimitsCommand {
         '$0 key new my-app --usd-per-day 5 --models "small-*" --models "<provider>/*" --expires 2027-01-01',
       ],
       ['For a chat program that talks to the block ada, with the model block/ada', '$0 key new my-chat --right blocks --block ada'],
+      ['For an agent that reaches the block ada over MCP', '$0 key new my-agent --right mcp --block ada'],
       ['At most 50 USD a month, four calls at a time and 60 requests a minute', '$0 key new my-app --usd-per-month 50 --in-flight 4 --rpm 60'],
     ],
   });
@@ -192,13 +199,17 @@ export class KeyRemoveCommand extends DestructiveCommand {
   }
 }
 
+type Right = NonNullable<ChangeKey['rights']>[number];
+const RIGHTS: readonly Right[] = ['blocks', 'mcp'];
+
 /** `none` takes all of them. */
-function rightsOf(given: readonly string[] | undefined): 'blocks'[] | undefined {
+function rightsOf(given: readonly string[] | undefined): readonly Right[] | undefined {
   if (given === undefined) return undefined;
   if (given.length === 1 && given[0] === 'none') return [];
-  const wrong = given.find((right) => right !== 'blocks');
-  if (wrong !== undefined) throw new CliError('usage', `--right must be blocks, or none, not ${oneLine(wrong)}.`);
-  return ['blocks'];
+  const isRight = (right: string): right is Right => RIGHTS.some((one) => one === right);
+  const wrong = given.find((right) => !isRight(right));
+  if (wrong !== undefined) throw new CliError('usage', `--right must be ${RIGHTS.join(', ')} or none, not ${oneLine(wrong)}.`);
+  return RIGHTS.filter((right) => given.includes(right));
 }
 
 function minutesOf(text: string): number {

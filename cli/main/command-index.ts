@@ -71,6 +71,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"prices","paths":[["prices","rm"]],"category":"Prices","description":"Remove the price that you gave a model"},
   {"module":"prices","paths":[["prices","update"]],"category":"Prices","description":"Take the prices of a file into prices.json"},
   {"module":"launch","paths":[["launch"]],"category":"Clients","description":"Start a coding agent or another program through Blockhouse"},
+  {"module":"mcp","paths":[["mcp"]],"category":"Clients","description":"Give other agents the blocks as tools (MCP)"},
   {"module":"key","paths":[["key","new"]],"category":"Clients","description":"Make a key for one application"},
   {"module":"key","paths":[["key","set"]],"category":"Clients","description":"Change the limits of a key"},
   {"module":"key","paths":[["key","ls"],["key","list"],["key"]],"category":"Clients","description":"List the keys of applications"},

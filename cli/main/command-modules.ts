@@ -45,6 +45,7 @@ export const COMMAND_MODULES = {
   auth: () => import('../commands/auth.ts').then((m) => [m.AuthSetCommand, m.AuthListCommand, m.AuthRemoveCommand, m.AuthPresetsCommand, m.AuthDetectCommand]),
   prices: () => import('../commands/prices.ts').then((m) => [m.PricesShowCommand, m.PricesSetCommand, m.PricesRemoveCommand, m.PricesUpdateCommand]),
   launch: () => import('../commands/launch.ts').then((m) => [m.LaunchCommand]),
+  mcp: () => import('../commands/mcp.ts').then((m) => [m.McpCommand]),
   key: () => import('../commands/key.ts').then((m) => [m.KeyNewCommand, m.KeySetCommand, m.KeyListCommand, m.KeyDebugCommand, m.KeyRemoveCommand]),
   'key-group': () => import('../commands/key-group.ts').then((m) => [m.KeyGroupSetCommand, m.KeyGroupListCommand, m.KeyGroupRemoveCommand]),
   alias: () => import('../commands/alias.ts').then((m) => [m.AliasSetCommand, m.AliasListCommand, m.AliasRemoveCommand, m.AliasDefaultCommand]),

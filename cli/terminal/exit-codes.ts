@@ -50,6 +50,7 @@ const BY_ERROR_CODE: Partial<Record<ErrorCode, ExitKind>> = {
   KEY_NOT_FOUND: 'usage',
   SCHEDULE_NOT_FOUND: 'usage',
   HOOK_NOT_FOUND: 'usage',
+  NOTIFY_TARGET_NOT_FOUND: 'usage',
   RUN_NOT_FOUND: 'usage',
   APPROVAL_NOT_FOUND: 'usage',
   APPROVAL_STALE: 'usage',

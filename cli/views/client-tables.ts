@@ -36,10 +36,12 @@ export function keyTable(keys: KeyList['keys'], { now, ...view }: View): string[
   return table([name, ...(hasGroups ? [GROUP] : []), ...withBlocks], rows, view);
 }
 
-/** The blocks that a key may ask as models. */
+/** The blocks that a key may ask as models, or reach over MCP. */
 function blocksOf({ rights, blocks }: KeyList['keys'][number]): string {
-  if (blocks !== null) return blocks.join(' ');
-  return rights.includes('blocks') ? 'all' : '-';
+  if (blocks === null && rights.length === 0) return '-';
+  const names = blocks?.join(' ') ?? 'all';
+  if (!rights.includes('mcp')) return names;
+  return rights.includes('blocks') ? `${names} (also MCP)` : `${names} (MCP)`;
 }
 
 const GROUPS: readonly Column[] = [

@@ -90,6 +90,7 @@ function senderOf({ channel, chain, clientId }: ChatEntry): string {
   if (channel === 'schedule') return `schedule ${clientId?.split(':')[1] ?? ''}`.trimEnd();
   const [link] = chain ?? [];
   if (link?.via === 'hook') return `hook ${link.hook ?? ''}`.trimEnd();
+  if (link?.via === 'mcp') return link.key === undefined ? 'MCP' : `MCP, key ${link.key}`;
   return link?.via === 'key' && link.key !== undefined ? `key ${link.key}` : 'you';
 }
 

@@ -14,7 +14,7 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { closeToOthers, type FileState, FreshFile, type Turn } from '../store/files/fresh-file.ts';
 import { type Entry, noObject, parseEntry, type StoredSettings } from './entry.ts';
 import { assertSecretsRenewed } from './moved-address.ts';
-import { HOOKS, isSection, SERVERS, secretsIn, secretTexts, setSecrets } from './secret-sections.ts';
+import { HOOKS, isSection, NOTIFY, SERVERS, secretsIn, secretTexts, setSecrets } from './secret-sections.ts';
 import type { SettingsSpec } from './settings.ts';
 
 export type { StoredSettings } from './entry.ts';
@@ -188,6 +188,23 @@ export class CredentialStore {
 
   #hasHooks(block: string): boolean {
     return Object.keys(secretsIn(this.#current(), HOOKS, block)).length > 0;
+  }
+
+  /** The targets of notifications as they stand in the file. Throws as `read` does. */
+  notifyTargets(): Readonly<Record<string, unknown>> {
+    const section = this.#current().get(NOTIFY);
+    return isObject(section) ? section : {};
+  }
+
+  /** Stores a target of notifications; undefined removes it. Rejects as `update` does. */
+  async setNotifyTarget(name: string, entry: object | undefined): Promise<void> {
+    await this.#rewrite((all) => {
+      const section = all.get(NOTIFY);
+      const { [name]: _old, ...others } = isObject(section) ? section : {};
+      const next = entry === undefined ? others : { ...others, [name]: entry };
+      if (Object.keys(next).length === 0) all.delete(NOTIFY);
+      else all.set(NOTIFY, next);
+    });
   }
 
   /** Removes an adapter's entry; false if there was none. */

@@ -6,10 +6,12 @@ import { soundsSecret } from '../schemas/secret-fields.ts';
 export const HOOKS = 'hooks';
 /** The secrets of servers of tools. */
 export const SERVERS = 'mcp';
+/** The targets of notifications, with their secrets. */
+export const NOTIFY = 'notify';
 
 /** True for a name that no provider and no connection has. */
 export function isSection(name: string): boolean {
-  return name === HOOKS || name === SERVERS;
+  return name === HOOKS || name === SERVERS || name === NOTIFY;
 }
 
 /** The content of auth.json, by the names of its entries. */

@@ -30,10 +30,16 @@ import type {
   HistoryPage,
   HookList,
   HookView,
+  LinkDecided,
+  LinkDecision,
+  LinkedApproval,
   LogFile,
   LogPart,
   MessageFound,
   MessageVersions,
+  NotifyList,
+  NotifySet,
+  NotifyTest,
   PostMessage,
   RestoreArchive,
   RunJournal,
@@ -44,6 +50,7 @@ import type {
   SearchResult,
   SetHalt,
   SetHook,
+  SetNotifyTarget,
   ShownApproval,
   Warning,
 } from '../types.ts';
@@ -92,6 +99,15 @@ export interface BlockQuestion {
   /** The client's own id of the question. */
   readonly idempotencyKey?: string | undefined;
   /** The key that the client has presented; undefined for the token of the workspace. */
+  readonly key?: { readonly name: string; readonly hash: string } | undefined;
+  readonly traceparent?: string | undefined;
+}
+
+/** What another agent says to a block over MCP. */
+export interface AgentMessage {
+  /** Checked when it is sent. */
+  readonly body: PostMessage;
+  /** The key that it has presented; undefined for the token of the workspace. */
   readonly key?: { readonly name: string; readonly hash: string } | undefined;
   readonly traceparent?: string | undefined;
 }
@@ -176,6 +192,11 @@ export interface Blocks {
    */
   post(name: string, body: PostMessage, channel: Channel, traceparent?: string): Promise<ChatReceipt>;
   /**
+   * Queues what another agent says over MCP, or finds the message that it has sent before with this clientId. Rejects with MCP_LIMIT after too many messages in an
+   * hour, with IDEMPOTENCY_KEY_REUSED for a clientId with another message, and with QUEUE_FULL.
+   */
+  postFromAgent(name: string, message: AgentMessage): Promise<{ readonly id: string }>;
+  /**
    * Queues the question of a client that asks the block as a model, or finds the message that it is already. Rejects with BLOCK_NOT_RUNNING and BUDGET_REACHED where
    * nobody would answer it, with QUEUE_FULL, and with IDEMPOTENCY_KEY_REUSED.
    */
@@ -235,6 +256,18 @@ export interface Blocks {
    * APPROVAL_DECIDED, APPROVAL_STALE, INVALID_REQUEST.
    */
   decide(name: string, approvalId: string, body: Decide, by: Decider): Promise<ShownApproval>;
+  /** Where notices are sent. */
+  notifyTargets(): Promise<NotifyList>;
+  /** Makes a target of notifications, or replaces one; its secret stays. Rejects with INVALID_REQUEST naming the field. */
+  setNotifyTarget(name: string, body: SetNotifyTarget): Promise<NotifySet>;
+  /** With its secret, what waits for it, and its links. Rejects with NOTIFY_TARGET_NOT_FOUND. */
+  removeNotifyTarget(name: string): Promise<void>;
+  /** Sends one notice now, which says nothing. Rejects with NOTIFY_TARGET_NOT_FOUND. */
+  testNotifyTarget(name: string): Promise<NotifyTest>;
+  /** The call that a decision link is about. Rejects with NOT_FOUND, and with LINK_USED. */
+  linkedApproval(ticket: string): Promise<LinkedApproval>;
+  /** Decides with a link, once. Rejects with NOT_FOUND, LINK_USED, INVALID_REQUEST. */
+  decideByLink(ticket: string, body: LinkDecision): Promise<LinkDecided>;
   /** The 20 newest log files, newest first, the last 64 KiB of each. */
   logs(name: string): Promise<readonly LogFile[]>;
   /** The last whole lines before a place in a log file, 64 KiB of them by default and 1 MiB at most. Rejects with INVALID_REQUEST naming the field. */

@@ -52,7 +52,7 @@ async function byKey(block: Block, question: BlockQuestion, using: AskingWith, k
 }
 
 /** The id of the message with this clientId, active or archived; undefined if there is none. No message fits into a queue of none, so nothing is queued. */
-async function earlier(block: Block, clientId: string): Promise<string | undefined> {
+export async function earlier(block: Block, clientId: string): Promise<string | undefined> {
   try {
     const found = await block.files.conversation.append({ content: '', channel: 'api', clientId, cap: 0 });
     return 'archivedId' in found ? found.archivedId : found.entry.id;

@@ -14,7 +14,7 @@ import type { BlockContents, BlockDocuments, BlockRef, Claim, Entries, Rest, Sta
 import type { ChangeNotice, LogStore, StoredBlock } from '../store/store.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import { type BlockMachine, isRunning, stateOf } from './actor/machine.ts';
-import { pulseOf } from './actor/pulse-of.ts';
+import { doingIn, heldUntil, pulseOf } from './actor/pulse-of.ts';
 import type { BlockEvent } from './actor/types.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import { ChangeGate } from './change-gate.ts';
@@ -34,8 +34,6 @@ import { Tenure } from './tenure.ts';
 const LOG_CHANNEL = 'monitor';
 /** An editor may remove a file before it writes the new one. */
 const GONE_AFTER_MS = 100;
-/** The monitor runs, and does nothing. */
-const WAITS: ReadonlySet<BlockState> = new Set(['backoff', 'paused', 'waiting-approval', 'failed']);
 
 /** Blocks by actor system: all blocks share one machine, and its work finds its block here. */
 const owners = new WeakMap<ActorSystem, Block>();
@@ -112,7 +110,8 @@ export class Block implements BlockContext {
       ref,
       world,
       feed: this.feed,
-      doing: () => this.#doing(),
+      doing: () => (this.isActive ? doingIn(this.state, world.member().isDraining) : 'nothing'),
+      heldUntil: () => heldUntil(this.#actor.getSnapshot()),
       written: () => this.#written(),
       leave: () => this.#leaveActor(),
       giveBack: options.giveBack,
@@ -163,11 +162,6 @@ export class Block implements BlockContext {
   async #written(): Promise<void> {
     await this.#pulseWriter.written();
     await this.log.flush();
-  }
-
-  #doing(): 'nothing' | 'idle' | 'something' {
-    if (!this.isActive) return 'nothing';
-    return this.state === 'idle' || (this.world.member().isDraining && WAITS.has(this.state)) ? 'idle' : 'something';
   }
 
   /** How it stands, wherever its monitor runs. */

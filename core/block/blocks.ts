@@ -26,6 +26,7 @@ import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
 import { hookOperations } from './operations-hooks.ts';
 import { memoryOperations } from './operations-memory.ts';
+import { notifyOperations, notifyWork } from './operations-notify.ts';
 import { monitorOperations } from './operations-monitor.ts';
 import { scheduleOperations, scheduleWork } from './operations-schedule.ts';
 import { runOperations } from './operations-runs.ts';
@@ -104,6 +105,8 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   };
   const monitors = monitorOperations(context);
   world.schedules.provide(scheduleWork(context));
+  world.notify.provide(notifyWork(context));
+  const runs = runOperations(context, approvals);
 
   /** Reads a block for the list. A block that is not open is closed again, and reading it doesn't make its entry out of date. */
   const read = async (name: string): Promise<BlockContents> => {
@@ -125,7 +128,8 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     ...chatOperations(context, monitors.autoStart),
     ...answerOperation(context),
     ...searchOperation(context),
-    ...runOperations(context, approvals),
+    ...runs,
+    ...notifyOperations(context, runs.decide),
     ...memoryOperations(context),
     ...scheduleOperations(context),
     ...hookOperations(context, monitors.autoStart),

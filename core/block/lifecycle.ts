@@ -51,6 +51,7 @@ export function lifecycleOf({ world, blocks, owners, gate, onFault }: Operations
       world.bus.on('workspace.halted', onHalt);
       // auth.json and the kill switch have no watcher, so this timer checks them for monitors that wait.
       watchdog = setInterval(look, LOOK_EVERY_MS).unref();
+      await world.notify.open();
       owners.open();
     },
     /** nothing-after-close. */
@@ -65,6 +66,7 @@ export function lifecycleOf({ world, blocks, owners, gate, onFault }: Operations
       await withGrace((hurry) => blocks.close(hurry));
       await gate.emptied();
       await Promise.all(blocks.all().map((block) => block.close()));
+      await world.notify.close();
     },
   };
 }

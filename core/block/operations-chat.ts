@@ -1,10 +1,12 @@
 // Queues, reads, cancels and retries the messages of a block.
+import { ByHour } from '../base/by-hour.ts';
 import { invalidRequest } from '../errors.ts';
 import { AskAgain, type ChatReceipt, HistoryPage, type MessageFound, type MessageVersions, PostMessage } from '../schemas/chat-api.ts';
 import type { AskedModel, Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Entries, Standing } from '../store/port.ts';
+import { postFromAgent } from './agent-message.ts';
 import type { Blocks } from './api.ts';
 import { ask, whyBlocked } from './ask.ts';
 import type { Block } from './block.ts';
@@ -27,9 +29,11 @@ const PAGE_LIMIT = 100;
 export function chatOperations(
   { world, blocks, owners, change }: OperationsContext,
   autoStart: (block: Block) => Promise<void>,
-): Pick<Blocks, 'post' | 'ask' | 'whyBlocked' | 'askAgain' | 'history' | 'lastStep' | 'message' | 'versions' | 'cancel' | 'retry'> {
+): Pick<Blocks, 'post' | 'postFromAgent' | 'ask' | 'whyBlocked' | 'askAgain' | 'history' | 'lastStep' | 'message' | 'versions' | 'cancel' | 'retry'> {
+  const sent = new ByHour();
   return {
     post: (name, body, channel, traceparent) => change(name, (block) => post(block, { body, channel, traceparent }, autoStart)),
+    postFromAgent: (name, message) => change(name, (block) => postFromAgent(block, message, { sent, queue: queueMessage, autoStart })),
     ask: (name, question) => change(name, (block) => ask(block, question, { queue: queueMessage, autoStart })),
     whyBlocked: async (name) => whyBlocked(await blocks.find(name)),
     askAgain: (name, messageId, body, channel, traceparent) =>
@@ -142,7 +146,7 @@ async function history(block: Block, page?: HistoryPage): Promise<Entries> {
 /** Ends a message without an answer, or gives up on one that failed. */
 async function cancel(owners: Ownership, block: Block, id: string): Promise<ChatEntry> {
   if (await block.cancelReply(id)) return entryIn(await block.files.conversation.entries(), id);
-  const ended = await cancelRun(block, id);
+  const ended = await cancelRun(owners, block, id);
   if (ended !== undefined) {
     block.world.bus.emit('message.finished', { block: block.name, id, status: 'cancelled' });
     return ended;

@@ -105,6 +105,6 @@ function patched(
   };
   const checkBaseURL: BaseURLCheck = (provider, baseURL, field) => gateway.checkBaseURL(provider, baseURL, field);
   const changed = applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(world.now()).toISOString(), place, checkSchedules: check });
-  if (world.tools === undefined && hasTools(changed) && !hasTools(config)) throw noTools(world, place);
+  if (world.tools === undefined && hasTools(changed) && !hasTools(config)) throw noTools(place);
   return changed;
 }

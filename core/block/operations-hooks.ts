@@ -4,6 +4,7 @@
 //   learns nothing, and costs one hash.
 // once-each: the same delivery is the same message, by an id that the signature covers.
 // data-below: what was delivered stands below the message of the hook, after a line that says what it is, and never above it.
+import { ByHour } from '../base/by-hour.ts';
 import { bodyId, isSignedWith, keyOf, newSecret, type Signed, signedBy } from '../base/webhook-signature.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
 import { type HookList, type HookView, SetHook } from '../schemas/block-api.ts';
@@ -17,7 +18,6 @@ import type { HookSecrets } from './reply/block-context.ts';
 
 const checkSet: Validator<SetHook> = compile(SetHook);
 const MAX_HOOKS = 20;
-const HOUR_MS = 3_600_000;
 const DEFAULTS = { window: 3, perHour: 60 } as const;
 /** So many characters of a delivery a model sees: three quarters from its beginning, the rest from its end. */
 const ROOM = 32_000;
@@ -32,7 +32,7 @@ export function hookOperations(
   autoStart: (block: Block) => Promise<void>,
 ): Pick<Blocks, 'hooks' | 'setHook' | 'removeHook' | 'takeDelivery'> {
   const { blocks, change, world } = context;
-  const taken = new TakenByHour();
+  const taken = new ByHour();
   const secrets = (): HookSecrets => {
     if (world.hookSecrets === undefined) throw new BlockhouseError('WRONG_STATE', 'This core has no auth.json, where the secrets of hooks are kept.');
     return world.hookSecrets;
@@ -78,7 +78,8 @@ function known(secrets: HookSecrets | undefined, block: string, id: string): str
 interface Taking {
   readonly signed: Signed;
   readonly body: Uint8Array;
-  readonly taken: TakenByHour;
+  /** What was signed and taken, by block and hook. */
+  readonly taken: ByHour;
   autoStart(block: Block): Promise<void>;
 }
 
@@ -90,11 +91,12 @@ async function take(block: Block, id: string, { signed, body, taken, autoStart }
   const { world, name } = block;
   const { perHour = DEFAULTS.perHour, window = DEFAULTS.window } = hook;
   const earlier = (await block.files.conversation.entries()).find((entry) => entry.clientId === clientId);
-  if (earlier === undefined && taken.of(name, id, world.monotonic()) >= perHour) {
-    const retryAfterMs = taken.waitOf(name, id, world.monotonic());
+  const place = `${name}/${id}`;
+  if (earlier === undefined && taken.of(place, world.monotonic()) >= perHour) {
+    const retryAfterMs = taken.waitOf(place, world.monotonic());
     throw new BlockhouseError('HOOK_LIMIT', `The hook takes ${perHour} deliveries an hour (perHour). Send it again later.`, { retryAfterMs });
   }
-  if (earlier === undefined) taken.add(name, id, world.monotonic());
+  if (earlier === undefined) taken.add(place, world.monotonic());
   const shown = window === 'all' ? undefined : window;
   const message = { content: contentOf(hook, body), clientId, window: shown, channel: 'hook', chain: [{ via: 'hook', hook: id }] } as const;
   const receipt = await queueMessage(block, message, autoStart, undefined).catch((error: unknown) => {
@@ -188,28 +190,6 @@ async function changeHooks(block: Block, change: (hooks: BlockConfig['hooks']) =
     if (hooks.length > MAX_HOOKS) throw invalidRequest('', `A block has at most ${MAX_HOOKS} hooks; remove one first.`);
     return { value: { ...config, hooks, updatedAt: block.at(), rev: config.rev + 1 }, result: undefined };
   });
-}
-
-/** When hooks have taken deliveries in the last hour, by this server. Only what was signed is in it, and only what came since an hour. */
-class TakenByHour {
-  readonly #times = new Map<string, number[]>();
-
-  of(block: string, hook: string, now: number): number {
-    return this.#recent(block, hook, now).length;
-  }
-
-  add(block: string, hook: string, now: number): void {
-    this.#times.set(`${block}/${hook}`, [...this.#recent(block, hook, now), now]);
-  }
-
-  /** Milliseconds until the next one is taken. */
-  waitOf(block: string, hook: string, now: number): number {
-    return Math.max(1000, (this.#recent(block, hook, now)[0] ?? now) + HOUR_MS - now);
-  }
-
-  #recent(block: string, hook: string, now: number): number[] {
-    return (this.#times.get(`${block}/${hook}`) ?? []).filter((at) => now - at < HOUR_MS);
-  }
 }
 
 /** A delivery that is not taken. The same words for whatever is wrong, so that nobody learns which blocks and hooks there are. */

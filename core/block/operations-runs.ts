@@ -12,6 +12,7 @@ import { isWaiting } from './conversation/chat-file.ts';
 import { addRule } from './operations-config.ts';
 import { listApprovals } from './operations-approvals.ts';
 import type { OperationsContext } from './operations.ts';
+import type { Ownership } from './ownership.ts';
 import type { WorkspaceTools } from './reply/block-context.ts';
 
 const checkDecide: Validator<Decide> = compile(schemas.Decide);
@@ -78,7 +79,7 @@ async function decideOne(block: Block, index: ApprovalIndex, approval: string, b
   const { bus, tools } = block.world;
   const decided = await (await runParts()).decide({
     conversation,
-    claim: block.tenure.claim,
+    claim: undefined, // it counts from whichever server it comes, and the block is due at once
     messageId: place.messageId,
     listener: { block: block.name, bus, log: block.isRunning ? block.log : undefined },
     approval,
@@ -100,10 +101,18 @@ async function pinNow(tools: WorkspaceTools | undefined, id: string): Promise<st
   return catalogue.tools.find(({ tool }) => tool === rest.join('/'))?.pin ?? null;
 }
 
-/** Cancels a message that waits and has a run. Undefined if it has none, or has its outcome. */
-export async function cancelRun(block: Block, messageId: string): Promise<ChatEntry | undefined> {
+/** Cancels a message that waits and has a run. Undefined if it has none, or has its outcome, or if another server answers it. */
+export async function cancelRun(owners: Pick<Ownership, 'take' | 'tryTake'>, block: Block, messageId: string): Promise<ChatEntry | undefined> {
   const { conversation } = block.files;
   const message = (await conversation.entries()).find(({ id }) => id === messageId);
   if (message === undefined || !isWaiting(message) || (await conversation.steps(messageId)).length === 0) return undefined;
-  return (await runParts()).cancelWaiting(block, message, block.tenure.claim);
+  const { cancelWaiting } = await runParts();
+  if (!block.world.member().isShared) return cancelWaiting(block, message, block.tenure.claim);
+  if (message.status === 'processing') return undefined;
+  return block.tenure.using(async () => {
+    if (message.status === 'waiting-approval')
+      await owners.take(block); // nothing else is answered meanwhile
+    else if (!(await owners.tryTake(block))) return undefined;
+    return cancelWaiting(block, message, block.claim);
+  });
 }

@@ -1,7 +1,7 @@
 // How long this server has a block: from a claim until it is given back, lost, or moved to the archive.
 //
 // back-at-rest: where several servers share a workspace, a block is given back at once when nothing runs, and half a minute after its monitor has had
-//   nothing to do. The next message then finds a server, maybe another one. A server that is drained does not wait: its blocks go as soon as no reply is under way.
+//   nothing to do, also where that is because a person is to decide: then until somebody has, or the time is over. The next message then finds a server, maybe another one. A server that is drained does not wait: its blocks go as soon as no reply is under way.
 import type { BlockRef, Claim, Rest } from '../store/port.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
 import type { ReplyStream } from './reply/reply-stream.ts';
@@ -11,8 +11,10 @@ export interface TenureOptions {
   readonly ref: BlockRef;
   readonly world: WorkspaceContext;
   readonly feed: Pick<ReplyStream, 'join'>;
-  /** `idle`: the monitor waits for a message; where the server is drained, for anything. */
+  /** `idle`: the monitor waits for a message, or for a person; where the server is drained, for anything. */
   doing(): 'nothing' | 'idle' | 'something';
+  /** Until when the monitor waits for a person, in epoch milliseconds; undefined where it does not. */
+  heldUntil(): number | undefined;
   /** Resolves when all that the block has said is stored. */
   written(): Promise<void>;
   /** Ends the monitor without a word, because it runs on elsewhere. */
@@ -29,6 +31,7 @@ export class Tenure {
   #claim: Claim | undefined;
   #unpublish: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #uses = 0;
 
   constructor(options: TenureOptions) {
     this.#options = options;
@@ -68,10 +71,21 @@ export class Tenure {
     return claim;
   }
 
+  /** Work that needs the claim and is none of the monitor: until it is over, the block is not given back. */
+  async using<T>(work: () => Promise<T>): Promise<T> {
+    this.#uses += 1;
+    try {
+      return await work();
+    } finally {
+      this.#uses -= 1;
+      this.see();
+    }
+  }
+
   /** Looks at what the block does now. back-at-rest. */
   see(): void {
     const { world, doing } = this.#options;
-    if (this.#claim === undefined || !world.member().isShared) return;
+    if (this.#claim === undefined || !world.member().isShared || this.#uses > 0) return;
     const now = doing();
     if (now === 'nothing') return void this.#giveBack('nothing');
     if (now === 'idle' && world.member().isDraining) return void this.#giveBack('idle');
@@ -83,12 +97,15 @@ export class Tenure {
   }
 
   async #giveBack(when: 'nothing' | 'idle'): Promise<void> {
-    const { ref, world, written, doing, leave, giveBack } = this.#options;
+    const { ref, world, written, doing, heldUntil, leave, giveBack } = this.#options;
     await written();
-    if (doing() !== when) return;
+    if (doing() !== when || this.#uses > 0) return;
     const claim = this.end();
     if (claim === undefined) return;
-    if (when === 'idle') leave(); // its last pulse stays
-    giveBack(claim, { state: when === 'idle' ? 'idle' : 'stopped', dueAt: when === 'idle' ? world.schedules.dueAt(ref.name) : null });
+    if (when === 'nothing') return giveBack(claim, { state: 'stopped', dueAt: null });
+    const until = heldUntil();
+    leave(); // its last pulse stays
+    const times = [until === undefined ? null : new Date(until).toISOString(), world.schedules.dueAt(ref.name)].filter((time) => time !== null);
+    giveBack(claim, { state: until === undefined ? 'idle' : 'waiting-approval', dueAt: times.sort()[0] ?? null });
   }
 }

@@ -102,7 +102,7 @@ export class Gateway {
   #closed: Promise<unknown> | undefined;
 
   constructor(options: GatewayOptions) {
-    const { adapters, bus, retries, tracesProviders, now, random, accounts } = options;
+    const { adapters, bus, now, accounts, ownAddresses: { instance } = {} } = options;
     this.#options = options;
     this.#settings = new CallSettings({ ...options, commands: new KeyCommands(now), rings: new KeyRings({ bus, now }), services: serviceOrigins(adapters) });
     const presets = new PresetFile(options.workspace, presetsOf(adapters), now);
@@ -129,8 +129,7 @@ export class Gateway {
       closing: this.#closing.signal,
     });
     setMaxListeners(0, this.#closing.signal); // one for each request that waits for its next attempt
-    const fixed = { retries, tracesProviders, instance: options.ownAddresses?.instance, now, random };
-    this.#attemptsOptions = { ...fixed, settings: this.#settings, bus, closing: this.#closing.signal, live: this.#live, accounts };
+    this.#attemptsOptions = { ...options, settings: this.#settings, closing: this.#closing.signal, live: this.#live, accounts, instance };
   }
 
   /** The ids of the adapters with a provider, in the order of their registration. */
@@ -288,6 +287,9 @@ export class Gateway {
   statedWindow(name: string, model: string): number | undefined {
     return this.#questions.statedWindow(name, model);
   }
+
+  /** See `Questions.takesImages`. */
+  readonly takesImages = (name: string, model: string): boolean => this.#questions.takesImages(name, model);
 
   /** See `Questions.contextTokens`. */
   contextTokens(name: string, model: string, options: ContextOptions): Promise<number | undefined> {

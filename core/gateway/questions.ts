@@ -105,6 +105,19 @@ export class Questions {
     }
   }
 
+  /** Whether a model gets images, as far as its provider and its connection say. Must not throw for settings that can't be used. */
+  takesImages(name: string, model: string): boolean {
+    try {
+      const adapter = this.#registry.inUrl(name);
+      if (adapter.supports?.parts?.includes('image') !== true) return false;
+      const endpoint = this.#settings.endpointOf(adapter);
+      return (endpoint?.factsOf(model)?.images ?? endpoint?.quirks.images) !== false;
+    } catch (error) {
+      if (toBlockhouseError(error).code === 'INTERNAL_ERROR') throw error;
+      return false;
+    }
+  }
+
   /**
    * The most tokens that a prompt and its answer may have together; undefined where that is not known. What stands in the way of the question
    * rejects the call that follows it, and not this.

@@ -128,9 +128,19 @@ function blockPatterns(value: unknown): readonly string[] | null {
   return [...value] as string[];
 }
 
-/** True if the key may ask a block as a model, whether there is such a block or not. */
+/** True if the key may ask a block as a model, whether there is such a block or not. A key that has the right to MCP alone has a list of blocks for that alone. */
 export function mayAskBlock({ rights, blocks }: Pick<KeyLimits, 'rights' | 'blocks'>, block: string): boolean {
-  return blocks === null ? rights.includes('blocks') : blocks.some((pattern) => fits(pattern, block));
+  if (!rights.includes('blocks') && (blocks === null || rights.includes('mcp'))) return false;
+  return isAmong(blocks, block);
+}
+
+/** True if the key may reach a block over MCP, whether there is such a block or not. */
+export function mayReachBlock({ rights, blocks }: Pick<KeyLimits, 'rights' | 'blocks'>, block: string): boolean {
+  return rights.includes('mcp') && isAmong(blocks, block);
+}
+
+function isAmong(blocks: KeyLimits['blocks'], block: string): boolean {
+  return blocks === null || blocks.some((pattern) => fits(pattern, block));
 }
 
 function time(value: unknown, field = 'expiresAt'): string | null {

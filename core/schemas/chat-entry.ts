@@ -11,8 +11,8 @@ export const ANSWER_STATUSES = ['done', 'interrupted', 'failed'] as const;
 /** What a client may say of where its message comes from. */
 export const CHANNELS = ['web', 'cli', 'api'] as const;
 export type Channel = types.Channel;
-/** Where a message came from: a client, a schedule of the block, or another program at one of its hooks. */
-export const ORIGINS = [...CHANNELS, 'schedule', 'hook'] as const;
+/** Where a message came from: a client, a schedule of the block, another program at one of its hooks, or another agent over MCP. */
+export const ORIGINS = [...CHANNELS, 'schedule', 'hook', 'mcp'] as const;
 
 /** Why a message failed or waits for another attempt. */
 export const EntryError = object({ code: string, message: string, retryable: boolean });
@@ -25,7 +25,7 @@ export type AskedModel = types.AskedModel;
 /** How a message came: one step of its way. */
 export const ChainLink = object(
   {
-    via: oneOf(['api', 'key', 'hook']),
+    via: oneOf(['api', 'key', 'hook', 'mcp']),
     key: { type: 'string', description: 'The name of the key with which it was sent' },
     hook: { type: 'string', description: 'The id of the hook that took it' },
   },
@@ -163,11 +163,23 @@ const decision = object({ t: name('decision'), approval: string, decision: oneOf
 ]);
 const begun = object({ t: name('call'), call, at: time, try: count, pin: string });
 const task = object({ t: name('task'), call, taskId: string, ttlMs: count, pollMs: count });
-const result = object({ t: name('result'), call, at: time, ms: number, isError: boolean, text: string, ref: string, chars: count, by: string }, [
-  'ref',
-  'chars',
-  'by',
-]);
+const result = object(
+  {
+    t: name('result'),
+    call,
+    at: time,
+    ms: number,
+    isError: boolean,
+    text: string,
+    notice: { type: 'string', description: 'What is left out of the text, as the model reads it before the text' },
+    ref: { type: 'string', description: 'The whole result is kept under it' },
+    chars: count,
+    images: { ...count, description: 'How many images of the whole result a model may see' },
+    by: { type: 'string', description: 'Who says so, where it was not the tool: person or probe' },
+  },
+  ['notice', 'ref', 'chars', 'images', 'by'],
+);
+const found = object({ t: name('found'), call, query: string, tools: { ...listOf(string), description: 'They are in the list of tools from here on' } });
 const refused = object({ t: name('refused'), call, code: oneOf(REFUSALS), note: string });
 const unknown = object({ t: name('unknown'), call, why: string });
 const end = object({ t: name('end'), at: time, status: oneOf(['done', 'failed', 'cancelled']), content: string, stopReason: string, code: string }, [
@@ -177,7 +189,7 @@ const end = object({ t: name('end'), at: time, status: oneOf(['done', 'failed', 
 ]);
 
 /** One line of a journal. */
-export const RunRecord = { anyOf: [run, resume, model, answer, ask, decision, begun, task, result, refused, unknown, end] } as const;
+export const RunRecord = { anyOf: [run, resume, model, answer, ask, decision, begun, task, result, found, refused, unknown, end] } as const;
 export type RunRecord = types.RunRecord;
 
 /** A whole result that was too long for the model. */
@@ -206,7 +218,10 @@ export const ChatEntry = {
       description: 'On a message that was asked again: id of the message whose place it takes. Once it is answered, models see it and no longer the other one',
     },
     asks: { ...AskedModel, description: "On a message: the model that is asked in place of the block's" },
-    chain: { ...listOf(ChainLink), description: 'On a message from a hook, or from a program that asks the block as a model: how it came, and with which key' },
+    chain: {
+      ...listOf(ChainLink),
+      description: 'On a message from a hook, from an agent over MCP, or from a program that asks the block as a model: how it came, and with which key',
+    },
     window: { ...count, description: 'On a message: how many earlier exchanges the model sees with it; left out: all that fit' },
     clientId: { type: 'string', description: "The sender's own id. Sending the same id again does not create a second message" },
     attempts: count,

@@ -23,7 +23,7 @@ const figures = {
 } as const;
 
 /** What keys may have a right to. */
-export const KEY_RIGHTS = ['blocks'] as const;
+export const KEY_RIGHTS = ['blocks', 'mcp'] as const;
 
 const limits = {
   ...figures,
@@ -33,11 +33,12 @@ const limits = {
     type: 'array',
     items: oneOf(KEY_RIGHTS),
     uniqueItems: true,
-    description: 'What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list',
+    description:
+      'What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, and `mcp` lets it list, write to and read every block over /mcp; or those of `blocks` if there is a list',
   },
   blocks: {
     ...orNull(listOf(string)),
-    description: 'The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none',
+    description: 'The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models',
   },
   expiresAt: { ...orNull(time), description: 'From then on the key is refused' },
 } as const;

@@ -1,6 +1,7 @@
 // The bodies and answers of `/api` for the whole workspace: costs, search, the doctor, the kill switch. Pure: no I/O.
 import type * as types from '../types.ts';
 import { CostBucket } from './block-costs.ts';
+import { Approval } from './chat-entry.ts';
 import { boolean, closedObject, count, listOf, number, object, oneOf, orNull, string, time } from './fields.ts';
 
 /** Sums of the ledger by block, model, UTC day and so on, or by two of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
@@ -109,3 +110,65 @@ export const SearchResult = object({
   unreadable: { ...listOf(string), description: "Blocks whose texts can't be read, some of them" },
 });
 export type SearchResult = types.SearchResult;
+
+/** What people can be notified of. */
+export const NOTICE_EVENTS = ['approval.asked', 'message.failed', 'cap.reached', 'message.done'] as const;
+const yes = { type: 'boolean', const: true } as const;
+const noticeEvents = { type: 'array', items: oneOf(NOTICE_EVENTS), minItems: 1, maxItems: NOTICE_EVENTS.length } as const;
+const noticeBlocks = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 64 }, minItems: 1, maxItems: 100 } as const;
+
+/** The body that makes a target of notifications, or replaces one. Its secret stays. */
+export const SetNotifyTarget = closedObject(
+  {
+    url: { type: 'string', minLength: 1, maxLength: 2048, description: 'Where notices are sent by POST; http: only for loopback and private addresses' },
+    events: { ...noticeEvents, description: `Default ${NOTICE_EVENTS.slice(0, 3).join(', ')}` },
+    blocks: { ...noticeBlocks, description: 'Names, or beginnings such as team-*; without it, all blocks' },
+    links: { ...boolean, description: 'Whether notices of approvals have a link that decides; default false. Needs publicURL' },
+    publicURL: { type: 'string', minLength: 1, maxLength: 2048, description: 'Where people reach this server: the beginning of links in notices' },
+    newSecret: { type: 'boolean', description: 'True makes another secret' },
+  },
+  ['events', 'blocks', 'links', 'publicURL', 'newSecret'],
+);
+export type SetNotifyTarget = types.SetNotifyTarget;
+
+/** A target of notifications as it stands, without its secret. */
+export const NotifyTarget = object({
+  name: string,
+  url: { type: 'string', description: 'Its origin; a path is shown as …, because it may be a secret' },
+  events: listOf(oneOf(NOTICE_EVENTS)),
+  blocks: orNull(listOf(string)),
+  links: boolean,
+  publicURL: orNull(string),
+  state: { ...oneOf(['on', 'off']), description: 'off: it has answered 410, and gets nothing until it is set again' },
+  pending: { ...count, description: 'Notices that were not delivered yet' },
+  dropped: { ...count, description: 'Notices that were given up, because there were too many or after a day of tries' },
+  last: { ...orNull(object({ at: time, status: { ...orNull(count), description: 'HTTP status; null without an answer' } })), description: 'The last try' },
+});
+export type NotifyTarget = types.NotifyTarget;
+/** The targets by name. */
+export const NotifyList = object({ targets: listOf(NotifyTarget) });
+export type NotifyList = types.NotifyList;
+/** A target was made or replaced. */
+export const NotifySet = object(
+  { success: yes, target: NotifyTarget, secret: { type: 'string', description: 'The secret, if one was made; it is shown this once' } },
+  ['secret'],
+);
+export type NotifySet = types.NotifySet;
+/** What became of a notice that was sent to try a target. */
+export const NotifyTest = object({
+  delivered: boolean,
+  status: { ...orNull(count), description: 'HTTP status; null without an answer' },
+  problem: { ...orNull(string), description: 'Why there was no answer' },
+  ms: number,
+});
+export type NotifyTest = types.NotifyTest;
+
+/** The form of a decision link. */
+export const LinkDecision = closedObject({ decision: oneOf(['approve', 'deny']) });
+export type LinkDecision = types.LinkDecision;
+/** What a decision link shows. */
+export const LinkedApproval = object({ approval: Approval });
+export type LinkedApproval = types.LinkedApproval;
+/** What was decided with it. */
+export const LinkDecided = object({ success: yes, block: string, tool: string, decision: oneOf(['approve', 'deny']) });
+export type LinkDecided = types.LinkDecided;

@@ -5,7 +5,7 @@ import type { Turn } from './files/fresh-file.ts';
 import { useCopy } from './files/copy-note.ts';
 import { WorkspaceLock } from './files/lock.ts';
 import { FileSettings } from './files/settings.ts';
-import type { BodyFile, GatewayBook, SettingStore, StoreCheck } from './port.ts';
+import type { BodyFile, GatewayBook, NoticeFiles, SettingStore, StoreCheck } from './port.ts';
 import type { ConnectedStore, ConnectOptions, FolderLock, Store, StoreConnection, StoreOptions } from './store.ts';
 
 /** Where the changes of settings by several processes come one after the other. */
@@ -52,6 +52,12 @@ export async function openStore(options: StoreOptions, database?: ConnectedStore
 export async function openDebugFile(workspace: string, bus: CoreBus): Promise<BodyFile> {
   const { DEBUG_FILE, DebugFile } = await import('./files/file-store.ts');
   return new DebugFile(workspace, { onFault: (error) => bus.emit('workspace.fault', { what: DEBUG_FILE, error }) });
+}
+
+/** Where notifications wait until they are delivered. Nothing of it is read or made yet. */
+export async function openNotices(workspace: string): Promise<NoticeFiles> {
+  const { NoticeFolder } = await import('./files/file-store.ts');
+  return new NoticeFolder(workspace);
 }
 
 /** What keys have spent, for a process that may not hold the workspace: nothing is written. */

@@ -24,6 +24,16 @@ export interface BodyFile {
   remove(): Promise<void>;
 }
 
+/** Small JSON files in folders of `notify/`, of this machine with any store. No name comes from outside unchecked. */
+export interface NoticeFiles {
+  /** The files of a folder in the order of their names; none without the folder. Those that can't be read are told to `onBad` and left out. */
+  all(folder: string, onBad: (name: string, error: unknown) => void): Promise<readonly (readonly [name: string, value: unknown])[]>;
+  /** On disk when it resolves. Rejects with STORAGE_FULL or the system's own error. */
+  write(folder: string, name: string, value: unknown): Promise<void>;
+  /** Nothing for a file that is not there. */
+  remove(folder: string, name: string): Promise<void>;
+}
+
 /** The new content, or the same object when nothing changes, and the result for the caller. */
 export interface Change<T, R> {
   readonly value: T;
@@ -288,7 +298,8 @@ export interface Conversation {
   retry(id: string, cap: number): Promise<ChatEntry>;
   /**
    * Appends to the journal of a message's run; the first of `records` has the number `from`, counted from 0. Durable when it resolves, unless `quiet`. The same
-   * number again with the same record changes nothing; with another one it rejects with REVISION_MISMATCH. After LEASE_LOST nothing was appended.
+   * number again with the same record changes nothing; with another one it rejects with REVISION_MISMATCH. After LEASE_LOST nothing was appended. Without a claim, as
+   * people decide: WRONG_STATE while another server works on a message of the block.
    */
   appendSteps(claim: Claim | undefined, messageId: string, from: number, records: readonly RunRecord[], options?: AppendOptions): Promise<void>;
   /** The journal of a message's run; empty if it has none. */

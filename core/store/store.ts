@@ -4,8 +4,10 @@ import type { CoreBus } from '../bus.ts';
 import type { ArchiveInfo, BlockEntry, LogFile, LogPart } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockState, BlockStatus } from '../schemas/block-pulse.ts';
-import type { Finding, SearchHit, ServerNode, StreamFrame } from '../types.ts';
+import type { Finding, ServerNode, StreamFrame } from '../types.ts';
+import type { ApprovalStore } from './approvals.ts';
 import type { PassStore } from './passes.ts';
+import type { SearchStore } from './search.ts';
 import type {
   BlockContents,
   BlockDocuments,
@@ -23,6 +25,8 @@ import type {
   Stored,
   Unconfirmed,
 } from './port.ts';
+
+export type * from './search.ts';
 
 /** The levels of a log line, the least important first. */
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
@@ -335,40 +339,6 @@ export interface StoreHealth {
   readonly isAway: boolean;
 }
 
-/** Whose words were found. */
-export type SaidBy = SearchHit['by'];
-/** A text that fits. */
-export type Found = SearchHit;
-
-/** What is looked for. */
-export interface SearchFor {
-  /** A text fits that has them all, also within longer words. */
-  readonly words: readonly string[];
-  /** How many texts to return, the newest first. */
-  readonly limit: number;
-  /** Only what was said to this block. */
-  readonly block: string | undefined;
-  /** What is shown of a text that was found. */
-  excerptOf(text: string): Pick<Found, 'excerpt' | 'marks'>;
-}
-
-/** What was found. */
-export interface Searched {
-  readonly found: readonly Found[];
-  /** How many texts fit in all. */
-  readonly total: number;
-  /** Blocks whose texts can't be read, some of them. */
-  readonly unreadable: readonly string[];
-  /** False if there may be more than what was looked at. */
-  readonly isWhole: boolean;
-}
-
-/** Searches what was said: messages, answers and memories of all blocks, the archived ones too. */
-export interface SearchStore {
-  /** One at a time. Rejects with STORE_UNREACHABLE, STORAGE_FULL, STORAGE_FAILED, SHUTTING_DOWN, and with what `signal` says. */
-  find(wanted: SearchFor, signal: AbortSignal): Promise<Searched>;
-}
-
 /** Everything that a workspace keeps, besides its settings. */
 export interface Store {
   readonly blocks: BlockStore;
@@ -377,6 +347,8 @@ export interface Store {
   readonly gateway: GatewayBook;
   readonly signals: Signals;
   readonly search: SearchStore;
+  /** Undefined where this process alone has the journals, and so finds all of them by itself. */
+  readonly approvals?: ApprovalStore;
   /** Epoch milliseconds by the clock that all servers of the workspace share. */
   now(): number;
   /** Joins the servers of the workspace. The first membership is ready when the store is open; after `lost`, the next call makes another one. Rejects with STORE_UNREACHABLE. */

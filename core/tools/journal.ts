@@ -3,8 +3,9 @@
 // Laws of the loop that are kept in the records, and that this file reads them by:
 // - one-outcome: each call has exactly one of `result`, `refused` and `unknown`; the first one counts.
 // - one-id-one-call: steps go on counting over the runs of a message, so a retry never uses the place of another call.
-// - same-list: the tools of a run are those of its `run` record.
+// - same-list: the tools of a run are those of its `run` record, and what was added since, in the order of the records.
 import type { Approval, Decider, RunCall, RunRecord, Usage } from '../types.ts';
+import { readResultDefinition } from './builtin/definitions.ts';
 import { canonicalJson } from './canonical.ts';
 import type { RunLimits } from './settings.ts';
 
@@ -72,6 +73,8 @@ export class RunState {
   end: Record<'end'> | undefined;
   /** Something was recorded since the last attempt began. */
   hasGotOn = false;
+  /** Records of the tools that have come into the list of the last run since it began: those that were found, and block__read_result with the first result that was cut. */
+  readonly added: string[] = [];
 
   constructor(records: Iterable<RunRecord> = []) {
     for (const record of records) this.apply(record);
@@ -109,6 +112,11 @@ export class RunState {
     );
   }
 
+  /** A result was cut, and the whole of it is kept. */
+  get hasCut(): boolean {
+    return this.calls.some(({ outcome }) => outcome !== undefined && isCut(outcome));
+  }
+
   /** All that was ever asked for. */
   get allAsked(): readonly AskedFor[] {
     return [...this.#asked.values()];
@@ -132,6 +140,7 @@ export class RunState {
         this.run = record;
         this.end = undefined;
         this.hasGotOn = false;
+        this.added.length = 0;
         return;
       case 'resume':
         this.hasGotOn = false;
@@ -150,6 +159,9 @@ export class RunState {
         return;
       case 'decision':
         this.#decide(record);
+        return;
+      case 'found':
+        this.#add(record.tools);
         return;
       default:
         this.#applyToCall(record);
@@ -207,7 +219,19 @@ export class RunState {
       call.begunAt = record.at;
       call.pin = record.pin;
     } else if (record.t === 'result' || record.t === 'refused' || record.t === 'unknown') call.outcome ??= record; // one-outcome
+    if (isCut(record)) this.#add([READ_RESULT]);
   }
+
+  /** same-list. */
+  #add(tools: readonly string[]): void {
+    for (const tool of tools) if (this.run?.tools.includes(tool) !== true && !this.added.includes(tool)) this.added.push(tool);
+  }
+}
+
+const READ_RESULT = `block/${readResultDefinition.tool}#${readResultDefinition.pin}`;
+
+function isCut(record: RunRecord): boolean {
+  return record.t === 'result' && record.ref !== undefined && record.chars !== undefined;
 }
 
 /** What the calls of the model in the last run have used. */

@@ -1,10 +1,13 @@
 // The tools of a run: which ones the model is offered, under which names, and what is known of each. Pure: no I/O.
 //
-// same-list: the tools of a run are fixed when it begins, sorted by name, so that the prompt cache of the provider stays good. One whose definition has changed since
-//   is not called any more.
+// same-list: the tools of a run are fixed when it begins, sorted by name, so that the prompt cache of the provider stays good. Afterwards the list only grows at its
+//   end, by what is in the journal: what the model has found, and block__read_result once a result was cut. One whose definition has changed since is not called
+//   any more.
+// same-names: a name depends on all tools of the catalogue, not on those that are offered, so a tool that is found later changes no other name.
 import { estimateTokens } from '../base/tokens.ts';
 import type { Tool, ToolMarks } from '../types.ts';
-import { type ArgumentCheck, argumentCheck } from './arguments.ts';
+import { type ArgumentCheck, argumentCheck, assertBounded } from './arguments.ts';
+import { findToolDefinition, FIND_TOOL, FREE_TOOLS, readResultDefinition } from './builtin/definitions.ts';
 import { isRepeatable, type KeyArgument, keyArgumentOf, marksOf, withoutArgument } from './marks.ts';
 import { namesFor } from './names.ts';
 import { fitsPattern } from './patterns.ts';
@@ -26,6 +29,8 @@ export interface OfferedTool {
   readonly marks: ToolMarks;
   readonly key: KeyArgument | undefined;
   readonly isRepeatable: boolean;
+  /** It shows what is approved or was read, so its calls need no rule. */
+  readonly isFree: boolean;
   readonly check: ArgumentCheck;
   /** As the model sees it. */
   readonly shown: Tool;
@@ -37,32 +42,104 @@ export interface Offer {
   readonly problems: readonly string[];
 }
 
-/** What a new run offers. */
-export function offerFor(catalogue: Catalogue, settings: ToolSettings): Offer {
-  const problems = catalogue.problems.map(({ server, problem }) => `${server}: ${problem}`);
-  const allowed = catalogue.tools.filter((tool) => isOffered(settings, idOf(tool)));
-  const { tools, problems: unusable } = usable(allowed, catalogue);
-  const isAlways = ({ id }: OfferedTool): boolean => settings.always.some((pattern) => fitsPattern(pattern, id));
-  let room = settings.limits.definitionTokens;
-  const chosen = [...tools.filter(isAlways), ...tools.filter((tool) => !isAlways(tool))].filter(({ shown }) => {
-    const tokens = estimateTokens(JSON.stringify(shown));
-    if (tokens > room) return false;
-    room -= tokens;
-    return true;
-  });
-  if (chosen.length < tools.length) problems.push(`${tools.length - chosen.length} tools do not fit into tools.limits.definitionTokens`);
-  return { tools: chosen.sort(byName), problems: [...problems, ...unusable] };
+/** What a new run begins with besides the rules. */
+export interface OfferOptions {
+  /** Tools whose calls the model sees, by `server/tool`. */
+  readonly called?: ReadonlySet<string>;
+  /** A result was cut in an earlier run of the message. */
+  readonly hasCut?: boolean;
 }
 
-/** The tools of a run that goes on: of those in its record, the ones that are as they were. */
-export function offerAgain(catalogue: Catalogue, recorded: readonly string[]): Offer {
-  const pinned = new Set(recorded);
-  return {
-    ...usable(
-      catalogue.tools.filter((tool) => pinned.has(recordOf(tool))),
-      catalogue,
-    ),
-  };
+/** What a new run offers. What does not fit in tools.limits.definitionTokens must be found: then whole servers are offered, the smallest first, in half of it. */
+export function offerFor(catalogue: Catalogue, settings: ToolSettings, { called = new Set(), hasCut = false }: OfferOptions = {}): Offer {
+  const index = indexOf(catalogue);
+  const allowed = allowedIn(catalogue, settings);
+  const unbounded = ruledIn(catalogue, settings).flatMap((tool) => index.unbounded(tool) ?? []);
+  const own = hasCut ? [readResultDefinition] : [];
+  const most = settings.limits.definitionTokens;
+  const isAll = index.tokensOf([...allowed, ...own]) <= most;
+  const chosen = isAll ? allowed : chosenIn(allowed, index, settings, called);
+  const others = isAll ? [] : without(allowed, chosen);
+  const { tools, problems } = index.offered([...chosen, ...own, ...(others.length > 0 ? [findToolDefinition(others)] : [])]);
+  const told = catalogue.problems.map(({ server, problem }) => `${server}: ${problem}`);
+  const toFind = others.length > 0 ? [`${others.length} tools do not fit into tools.limits.definitionTokens and must be found with ${FIND_TOOL}`] : [];
+  return { tools: tools.toSorted(byName), problems: [...told, ...toFind, ...unbounded, ...problems] };
+}
+
+/** The tools of a run that goes on: of those in its record, the ones that are as they were, and at the end what came later (same-list). */
+export function offerAgain(
+  catalogue: Catalogue,
+  recorded: readonly string[],
+  { settings, added = [] }: { readonly settings?: ToolSettings; readonly added?: readonly string[] } = {},
+): Offer {
+  const index = indexOf(catalogue);
+  const known = new Map([...catalogue.tools, readResultDefinition].map((tool) => [recordOf(tool), tool]));
+  const begun = recorded.flatMap((record) => known.get(record) ?? []);
+  const finder = findToolDefinition(settings === undefined ? [] : without(allowedIn(catalogue, settings), begun));
+  if (recorded.includes(recordOf(finder))) begun.push(finder);
+  const first = index.offered(begun);
+  const later = index.offered(added.flatMap((record) => (recorded.includes(record) ? [] : (known.get(record) ?? []))));
+  return { tools: [...first.tools.toSorted(byName), ...later.tools], problems: [...first.problems, ...later.problems] };
+}
+
+function ruledIn(catalogue: Catalogue, settings: ToolSettings): ToolDefinition[] {
+  return catalogue.tools.filter((tool) => isOffered(settings, idOf(tool)));
+}
+
+/** What the rules of a block let its model see, as far as the schemas are within their bounds. */
+export function allowedIn(catalogue: Catalogue, settings: ToolSettings): ToolDefinition[] {
+  const index = indexOf(catalogue);
+  return ruledIn(catalogue, settings).filter((tool) => index.unbounded(tool) === undefined);
+}
+
+/** False for a tool whose schema can't be used. */
+export function isUsable(catalogue: Catalogue, definition: ToolDefinition): boolean {
+  return indexOf(catalogue).offered([definition]).tools.length > 0;
+}
+
+/** About how many tokens the definition of a tool takes in a prompt. */
+export function tokensOf(catalogue: Catalogue, definitions: readonly ToolDefinition[]): number {
+  return indexOf(catalogue).tokensOf(definitions);
+}
+
+/** The name under which a model sees a tool. */
+export function shownName(catalogue: Catalogue, definition: ToolDefinition): string {
+  return indexOf(catalogue).nameOf(definition);
+}
+
+/** Tools that are always offered, then those whose calls the model sees, then whole servers. */
+function chosenIn(allowed: readonly ToolDefinition[], index: Index, settings: ToolSettings, called: ReadonlySet<string>): ToolDefinition[] {
+  const most = settings.limits.definitionTokens;
+  const isFirst = (tool: ToolDefinition): boolean => tool.server === 'block' || settings.always.some((pattern) => fitsPattern(pattern, idOf(tool)));
+  const first = allowed.filter(isFirst);
+  const second = allowed.filter((tool) => !isFirst(tool) && called.has(idOf(tool)));
+  let used = 0;
+  const chosen = [...first, ...second].filter((tool) => {
+    const tokens = index.tokensOf([tool]);
+    if (used + tokens > most) return false;
+    used += tokens;
+    return true;
+  });
+  for (const { tools, tokens } of serversIn(without(allowed, chosen), index)) {
+    if (used + tokens > most / 2) break;
+    used += tokens;
+    chosen.push(...tools);
+  }
+  return chosen;
+}
+
+/** Smallest first. */
+function serversIn(tools: readonly ToolDefinition[], index: Index): { readonly tools: readonly ToolDefinition[]; readonly tokens: number }[] {
+  const all = [...new Set(tools.map(({ server }) => server))].map((server) => {
+    const own = tools.filter((tool) => tool.server === server);
+    return { server, tools: own, tokens: index.tokensOf(own) };
+  });
+  return all.sort((a, b) => a.tokens - b.tokens || (a.server < b.server ? -1 : 1));
+}
+
+function without(all: readonly ToolDefinition[], some: readonly ToolDefinition[]): ToolDefinition[] {
+  const left = new Set(some.map(idOf));
+  return all.filter((tool) => !left.has(idOf(tool)));
 }
 
 /** A tool in the record of a run. */
@@ -74,36 +151,117 @@ function idOf({ server, tool }: ToolDefinition): string {
   return `${server}/${tool}`;
 }
 
-function usable(definitions: readonly ToolDefinition[], { settings }: Catalogue): Offer {
-  const sorted = [...definitions].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
-  const names = namesFor(sorted);
-  const problems: string[] = [];
-  const tools = sorted.flatMap((definition, index) => {
-    try {
-      return [offered(definition, names[index] ?? '', settings[definition.server] ?? {})];
-    } catch (error) {
-      problems.push(`${idOf(definition)}: ${(error as Error).message}`);
+/** What is made of each tool of a catalogue, once: a schema takes a millisecond to compile, and of a thousand tools some are offered. */
+class Index {
+  readonly #catalogue: Catalogue;
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #shown = new Map<string, { readonly tool: Tool; readonly tokens: number }>();
+  readonly #bounds = new Map<string, { readonly problem: string | undefined }>();
+  readonly #made = new Map<string, OfferedTool | { readonly problem: string }>();
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue;
+    const sorted = [...catalogue.tools].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+    const names = namesFor(sorted);
+    this.#names = new Map(sorted.map((tool, at) => [idOf(tool), names[at] ?? ''])); // same-names
+  }
+
+  nameOf(definition: ToolDefinition): string {
+    return this.#names.get(idOf(definition)) ?? namesFor([definition])[0] ?? '';
+  }
+
+  tokensOf(definitions: readonly ToolDefinition[]): number {
+    return definitions.reduce((sum, definition) => sum + this.#shownOf(definition).tokens, 0);
+  }
+
+  offered(definitions: readonly ToolDefinition[]): Offer {
+    const problems: string[] = [];
+    const tools = definitions.flatMap((definition) => {
+      const made = this.#madeOf(definition);
+      if (!('problem' in made)) return [made];
+      problems.push(made.problem);
       return [];
+    });
+    return { tools, problems };
+  }
+
+  /** Why a schema is beyond the bounds; undefined for one that is not. */
+  unbounded(definition: ToolDefinition): string | undefined {
+    const id = idOf(definition);
+    const known = this.#bounds.get(id);
+    if (known !== undefined) return known.problem;
+    let problem: string | undefined;
+    try {
+      assertBounded(definition.inputSchema);
+    } catch (error) {
+      problem = `${id}: ${(error as Error).message}`;
     }
-  });
-  return { tools: tools.sort(byName), problems };
+    this.#bounds.set(id, { problem });
+    return problem;
+  }
+
+  settingsOf({ server }: ToolDefinition): ServerSettings {
+    return server === 'block' ? OWN_SETTINGS : (this.#catalogue.settings[server] ?? {});
+  }
+
+  /** The definition of block__find_tool names what is left, which may differ. */
+  #shownOf(definition: ToolDefinition): { readonly tool: Tool; readonly tokens: number } {
+    const id = idOf(definition);
+    const known = id === FIND_TOOL_ID ? undefined : this.#shown.get(id);
+    if (known !== undefined) return known;
+    const tool = shownTool(definition, this.nameOf(definition), keyArgumentOf(definition, this.settingsOf(definition)));
+    const made = { tool, tokens: estimateTokens(JSON.stringify(tool)) };
+    this.#shown.set(id, made);
+    return made;
+  }
+
+  #madeOf(definition: ToolDefinition): OfferedTool | { readonly problem: string } {
+    const id = idOf(definition);
+    const known = id === FIND_TOOL_ID ? undefined : this.#made.get(id);
+    if (known !== undefined) return known;
+    let made: OfferedTool | { readonly problem: string };
+    try {
+      made = offered(definition, this.#shownOf(definition).tool, this.settingsOf(definition));
+    } catch (error) {
+      made = { problem: `${id}: ${(error as Error).message}` };
+    }
+    this.#made.set(id, made);
+    return made;
+  }
 }
 
-function offered(definition: ToolDefinition, name: string, settings: ServerSettings): OfferedTool {
+const FIND_TOOL_ID = 'block/find_tool';
+/** What is said of the built-in tools is ours, so their annotations count. */
+const OWN_SETTINGS: ServerSettings = { marks: { readOnly: ['*'], idempotent: ['*'], closedWorld: ['*'] } };
+const indexes = new WeakMap<Catalogue, Index>();
+
+function indexOf(catalogue: Catalogue): Index {
+  const known = indexes.get(catalogue) ?? new Index(catalogue);
+  indexes.set(catalogue, known);
+  return known;
+}
+
+function offered(definition: ToolDefinition, shown: Tool, settings: ServerSettings): OfferedTool {
   const marks = marksOf(definition, settings);
   const key = keyArgumentOf(definition, settings);
-  const schema = key === undefined ? definition.inputSchema : withoutArgument(definition.inputSchema, key.argument);
-  const description = beginningOf((definition.description ?? '').replaceAll(INVISIBLE, ''), MAX_DESCRIPTION);
+  const id = idOf(definition);
   return {
-    id: idOf(definition),
+    id,
     definition,
     settings,
     marks,
     key,
     isRepeatable: isRepeatable(marks, key),
-    check: argumentCheck(schema),
-    shown: { name, ...(description !== '' && { description }), parameters: { ...schema, type: 'object' } },
+    isFree: FREE_TOOLS.has(id),
+    check: argumentCheck(shown.parameters ?? {}),
+    shown,
   };
+}
+
+function shownTool({ description: given, inputSchema }: ToolDefinition, name: string, key: KeyArgument | undefined): Tool {
+  const schema = key === undefined ? inputSchema : withoutArgument(inputSchema, key.argument);
+  const description = beginningOf((given ?? '').replaceAll(INVISIBLE, ''), MAX_DESCRIPTION);
+  return { name, ...(description !== '' && { description }), parameters: { ...schema, type: 'object' } };
 }
 
 function byName(a: OfferedTool, b: OfferedTool): number {

@@ -10,8 +10,22 @@ export interface ServerSettings {
   readonly marks?: { readonly readOnly?: readonly string[]; readonly idempotent?: readonly string[]; readonly closedWorld?: readonly string[] } | undefined;
   /** The argument of a tool that gets the id of the call, and whether the server keeps to it, so that the same id is the same call. */
   readonly keyArguments?: Readonly<Record<string, string | { readonly argument: string; readonly repeatable: boolean }>> | undefined;
+  /** By the name of a tool: how another one of the server says whether a call of it ran. */
+  readonly probe?: Readonly<Record<string, ToolProbe>> | undefined;
+  /** The server is reached over a network, where a request may still be on its way. */
+  readonly isRemote?: boolean | undefined;
   readonly callTimeoutMs?: number | undefined;
   readonly maxResultBytes?: number | undefined;
+}
+
+/** Asks whether a call ran whose outcome is not known. */
+export interface ToolProbe {
+  /** A tool of the same server with the mark `readOnly`. */
+  readonly tool: string;
+  /** Its arguments: JSON pointers into the arguments that were sent. */
+  readonly with: Readonly<Record<string, string>>;
+  /** A JSON pointer into its result. The call ran if something stands there that is neither null nor empty. */
+  readonly found: string;
 }
 
 /** A tool as it was approved. */
@@ -20,6 +34,7 @@ export interface ToolDefinition {
   readonly tool: string;
   /** The hash of the definition. */
   readonly pin: string;
+  readonly title?: string | undefined;
   readonly description?: string | undefined;
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonRecord;
@@ -53,6 +68,8 @@ export interface ToolOutcome {
   readonly kind: 'result';
   readonly isError: boolean;
   readonly parts: readonly ContentPart[];
+  /** The JSON object that some tools give beside their text. Shown where there is no text. */
+  readonly structuredContent?: unknown;
   readonly ms: number;
 }
 

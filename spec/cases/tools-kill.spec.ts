@@ -1,5 +1,6 @@
 // kill -9 at named points and at any time, over payments: no effect twice, one answer each, and every unknown is shown. bench/faults/tools-kill.ts makes a thousand.
 import t from 'tap';
+import { noPostgres, postgresStore } from '../support/postgres.ts';
 import { sweep } from '../support/sweep.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { killPayments } from '../support/tools/kill-rig.ts';
@@ -18,4 +19,16 @@ t.test('1 to 3, 5, 6, 8, 10: killed again and again, no payment is made twice, e
   t.equal(report.kills, KILLS);
   t.equal(report.done + report.unknown, report.payments);
   t.ok(report.done > 0 && report.effects >= report.done && report.effects <= report.payments, 'it has paid');
+});
+
+t.test('a database: what a server that was killed had, the other one goes on with, and what it does not know it says', { skip: noPostgres }, async (t) => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  t.comment(`seed ${seed}`);
+  const kills = sweep(20, 3);
+  const report = await killPayments({ folder: testFolder(t), kills, seed, newStore: () => postgresStore(t) });
+  const { faults, ...figures } = report;
+  t.comment(JSON.stringify(figures));
+  t.strictSame(faults, []);
+  t.equal(report.kills, kills);
+  t.equal(report.done + report.unknown, report.payments);
 });

@@ -1,5 +1,6 @@
 // A conversation in the hands of its block's owner: what takes a claim takes this one.
 import type { BackInQueue, Claim, Conversation, Outcome, RecoverRules } from '../../core/store/port.ts';
+import type { RunRecord } from '../../core/types.ts';
 import type { ChatEntry } from '../../core/schemas/chat-entry.ts';
 
 /** Of the file store, which looks at no claim. */
@@ -23,5 +24,11 @@ export function owned(conversation: Conversation, claim: Claim = ANY_CLAIM) {
     requeueAll: () => conversation.requeueAll(claim),
     cancel: (id: string) => conversation.cancel(id, claim),
     retry: (id: string, cap: number) => conversation.retry(id, cap),
+    appendSteps: (id: string, from: number, records: readonly RunRecord[]) => conversation.appendSteps(claim, id, from, records),
+    decide: (id: string, from: number, records: readonly RunRecord[]) => conversation.appendSteps(undefined, id, from, records),
+    steps: (id: string) => conversation.steps(id),
+    result: (id: string, ref: string) => conversation.result(id, ref),
+    keepResult: (id: string, ref: string, bytes: Uint8Array) => conversation.keepResult(claim, id, ref, bytes),
+    clearSteps: () => conversation.clearSteps(),
   };
 }

@@ -29,7 +29,12 @@ const MODEL_QUESTION = '/api/show';
 const unknownModel = (res: ServerResponse): void => sendJson(res, { error: 'model not found' }, 404);
 
 /** Listens on a free loopback port until the test ends. Questions about a model are no requests: `look` answers them. */
-export async function startUpstream(t: Test, answer: Answerer, look: (res: ServerResponse, body: string) => void = unknownModel): Promise<FakeUpstream> {
+export async function startUpstream(
+  t: Test,
+  answer: Answerer,
+  look: (res: ServerResponse, body: string) => void = unknownModel,
+  port = 0,
+): Promise<FakeUpstream> {
   const requests: RecordedRequest[] = [];
   const server = createServer((req, res) => void take(req, res));
   async function take(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -46,7 +51,7 @@ export async function startUpstream(t: Test, answer: Answerer, look: (res: Serve
     server.emit('recorded');
     await answer(request, res, requests.length - 1);
   }
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => {
     server.closeAllConnections();

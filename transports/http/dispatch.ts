@@ -19,6 +19,7 @@ import {
   forKeys,
   internalError,
   invalidRequest,
+  isLinkPath,
   KEY_PREFIX,
   type NamedKey,
   type RequestLogLevel,
@@ -328,13 +329,10 @@ export class Front {
 
   /** Closes the connection of a request that names a wrong host, or none: its next request would have the same fault. */
   #assertOwnHost(req: IncomingMessage, res: ServerResponse, webOrigin: string | undefined): void {
+    const [path = ''] = req.url?.split('?') ?? [];
+    const isPage = this.#page !== undefined && isPagePath(path); // the guard lets visits alone in
     try {
-      assertOwnHost(req, {
-        allowRemote: this.#allowRemote,
-        publicOrigin: this.#publicOrigin,
-        webOrigin,
-        isPage: this.#page !== undefined && (req.method === 'GET' || req.method === 'HEAD') && isPagePath(req.url?.split('?')[0] ?? ''),
-      });
+      assertOwnHost(req, { allowRemote: this.#allowRemote, publicOrigin: this.#publicOrigin, webOrigin, isPage, isLink: isLinkPath(path) });
     } catch (error) {
       res.setHeader('connection', 'close');
       throw error;

@@ -1,12 +1,12 @@
 // What is said of a path without a route.
 //
 // wrong-base-url: a client whose base URL lacks the /v1, or has one too many, reads that.
-import { BlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, withoutTicket } from '../../core/index.ts';
 import type { Findable, Router } from './router.ts';
 
 /** NOT_FOUND with what may help. */
 export function noRoute<R extends Findable>(path: string, router: Router<R>): BlockhouseError {
-  return new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}${baseUrlHint(path, router) ?? listHint(router)}.`);
+  return new BlockhouseError('NOT_FOUND', `There is no route ${withoutTicket(path).slice(0, 200)}${baseUrlHint(path, router) ?? listHint(router)}.`);
 }
 
 /** wrong-base-url. */

@@ -1,6 +1,6 @@
 // One log line for each request, at a level that follows its outcome.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BlockhouseError, RequestLogLevel } from '../../core/index.ts';
+import { type BlockhouseError, type RequestLogLevel, withoutTicket } from '../../core/index.ts';
 import type { TransportLog } from '../log.ts';
 import { isRepeated } from '../wrong-tokens.ts';
 
@@ -19,7 +19,7 @@ export function recordRequest(
   const fields = {
     requestId,
     method: req.method,
-    path: req.url?.split('?')[0]?.slice(0, 200),
+    path: withoutTicket(req.url?.split('?')[0] ?? '').slice(0, 200),
     status,
     ms: Math.round(ms * 10) / 10,
     ...(failure !== undefined && { code: failure.code }),

@@ -9,6 +9,8 @@ import { CREDENTIAL_ROUTES } from './routes/credentials.ts';
 import { GATEWAY_ROUTES } from './routes/gateway.ts';
 import { GATEWAY_LIVE_ROUTES } from './routes/gateway-live.ts';
 import { HOOK_ROUTES } from './routes/hooks.ts';
+import { MCP_ROUTES } from './routes/mcp.ts';
+import { NOTIFY_ROUTES } from './routes/notify.ts';
 import { PRICE_ROUTES } from './routes/prices.ts';
 import { SCHEDULE_ROUTES } from './routes/schedules.ts';
 import { SERVER_ROUTES } from './routes/server.ts';
@@ -30,6 +32,8 @@ const TABLE = {
   ...CHAT_ROUTES,
   ...SCHEDULE_ROUTES,
   ...HOOK_ROUTES,
+  ...NOTIFY_ROUTES,
+  ...MCP_ROUTES,
   ...TOOL_ROUTES,
   ...APPROVAL_ROUTES,
   ...WORKSPACE_ROUTES,

@@ -9,6 +9,7 @@ import { inboundRequestId } from '../guard.ts';
 import { Front, type FrontOptions } from './dispatch.ts';
 import { checkMounts } from './mounts.ts';
 import { BARE_ROUTES, GATEWAY_PATHS } from './routes/compatible-all.ts';
+import { MCP_PATH } from './routes/mcp.ts';
 import { ROUTES } from './routes.ts';
 import { MAX_HEADER_BYTES, type OpenAnswers, parserFailure } from './wire/connection.ts';
 import type { Route } from './wire/route.ts';
@@ -45,7 +46,7 @@ const CLOSING_CONNECTIONS = 256;
 
 /** Creates the HTTP server of a core; `listen` starts it. Throws when the core has no workspace, because there is no token to check then, and for a bad mount or web origin. */
 export function createHttpTransport(core: Core, options: HttpTransportOptions = {}): HttpTransport {
-  return transportOf(core, options, ROUTES, GATEWAY_PATHS);
+  return transportOf(core, options, ROUTES, [...GATEWAY_PATHS, MCP_PATH]);
 }
 
 /**
@@ -56,8 +57,8 @@ export function createBareTransport(core: Core, options: Omit<HttpTransportOptio
   return transportOf(core, options, BARE_ROUTES, ['/']);
 }
 
-/** `gatewayPaths`: where the requests are that become calls to providers. */
-function transportOf(core: Core, options: HttpTransportOptions, routes: readonly Route[], gatewayPaths: readonly string[]): HttpTransport {
+/** `ownPaths`: where the requests are that become calls to providers, or messages to blocks. */
+function transportOf(core: Core, options: HttpTransportOptions, routes: readonly Route[], ownPaths: readonly string[]): HttpTransport {
   if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
   checkMounts(options.mounts ?? [], options.dashboard !== undefined);
   const maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
@@ -82,7 +83,7 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
   server.on('listening', () => {
     front.begin();
     const address = servedAt ?? (server.address() as AddressInfo);
-    server.once('close', core.ownAddresses.add(ownOrigins(address, options.publicOrigin), gatewayPaths));
+    server.once('close', core.ownAddresses.add(ownOrigins(address, options.publicOrigin), ownPaths));
   });
   const taken = new TakenSockets(server, maxConnections + CLOSING_CONNECTIONS, () => front.noteDrop(maxConnections));
   server.on('connection', (socket) => front.connected(socket));

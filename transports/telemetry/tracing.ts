@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Attributes } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { parseTraceparent, type TraceParent, traceparentOf } from '../../core/base/traceparent.ts';
-import type { Core, CoreEvents } from '../../core/index.ts';
+import { type Core, type CoreEvents, withoutTicket } from '../../core/index.ts';
 import { CONVENTION } from './attributes.ts';
 import type { SpanClock } from './clock.ts';
 import { isRecorded, type Noted, type SpanFactory } from './spans.ts';
@@ -58,7 +58,7 @@ class RequestSpan implements Noted {
     const attributes: Attributes = {
       'http.request.method': isKnown ? method : '_OTHER',
       'url.scheme': 'http',
-      'url.path': pathOf(this.#url),
+      'url.path': withoutTicket(pathOf(this.#url)),
       'http.response.status_code': status,
       'blockhouse.request_id': requestId,
     };

@@ -11,7 +11,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
 import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
-import { BlockhouseError, type Core, invalidRequest, toBlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, type Core, invalidRequest, toBlockhouseError, withoutTicket } from '../../core/index.ts';
 import { assertOwnHost, inboundRequestId, targetPath } from '../guard.ts';
 import type { TransportLog } from '../log.ts';
 import { answerRaw, openAnswer } from '../raw-answer.ts';
@@ -151,7 +151,7 @@ export class Door {
 
   #refuse(req: IncomingMessage, socket: Duplex, failure: BlockhouseError): void {
     const requestId = this.#idOf(req);
-    const path = req.url?.split('?')[0]?.slice(0, 200); // token-unlogged
+    const path = withoutTicket(req.url?.split('?')[0] ?? '').slice(0, 200); // token-unlogged
     const fields = { requestId, method: req.method, path, status: failure.status, code: failure.code };
     if (failure.code === 'INTERNAL_ERROR') this.#context.log.error({ ...fields, err: failure.cause ?? failure }, 'request failed');
     else this.#context.log[isRepeated(failure) ? 'debug' : 'info']({ ...fields, error: failure.message }, 'request refused');

@@ -34,3 +34,18 @@ export function pulseOf(snapshot: BlockSnapshot): ActorPulse {
 function isSentAway(state: BlockState, { cause, actor }: Cause): boolean {
   return (state === 'stopping' || state === 'stopped') && actor === 'user' && cause !== 'restart';
 }
+
+/** The monitor has nothing to do until something comes. */
+const AT_REST: ReadonlySet<BlockState> = new Set(['idle', 'waiting-approval']);
+/** The monitor runs, and does nothing. */
+const WAITS: ReadonlySet<BlockState> = new Set(['backoff', 'paused', 'waiting-approval', 'failed']);
+
+/** Whether a block that is active could as well be given to another server. */
+export function doingIn(state: BlockState, isDraining: boolean): 'idle' | 'something' {
+  return AT_REST.has(state) || (isDraining && WAITS.has(state)) ? 'idle' : 'something';
+}
+
+/** Until when the monitor waits for a person, in epoch milliseconds; undefined where it does not. */
+export function heldUntil(snapshot: BlockSnapshot): number | undefined {
+  return stateOf(snapshot) === 'waiting-approval' ? (snapshot.context.wakeUpAt ?? undefined) : undefined;
+}

@@ -5,6 +5,7 @@ import type { CurrentTask } from '../../schemas/block-pulse.ts';
 import type { HaltState } from '../../schemas/workspace-api.ts';
 import type { BlockDocuments, Claim, Membership } from '../../store/port.ts';
 import type { LogStore, Store } from '../../store/store.ts';
+import type { Notify } from '../../notify/notify.ts';
 import type { Schedules } from '../../schedule/schedules.ts';
 import type { ToolHost } from '../../tools/port.ts';
 import type { HeartbeatWheel } from '../status/heartbeats.ts';
@@ -40,6 +41,7 @@ export interface WorkspaceContext {
   readonly heartbeats: HeartbeatWheel;
   readonly steps: StepCounter;
   readonly schedules: Schedules;
+  readonly notify: Notify;
   /** Undefined for a core without auth.json. */
   readonly hookSecrets: HookSecrets | undefined;
   /** Epoch milliseconds. */

@@ -17,14 +17,14 @@ export async function recordCall(context: BlockContext, bill: Bill, purpose: Cal
   await context.files.costs.update((costs) => ({ value: isCounted ? { ...costs, budget } : addCall(costs, call), result: undefined }));
 }
 
-/** Counts the window again, as after each answer. Resolves with true when it has passed its threshold. */
-export async function updateWindow(context: BlockContext): Promise<boolean> {
+/** Counts the window again, as after each answer. `definitionTokens` of tools are part of it. Resolves with true when it has passed its threshold. */
+export async function updateWindow(context: BlockContext, definitionTokens?: number): Promise<boolean> {
   const { files, claim } = context;
   const config = await fittedConfig(context);
   const history = await files.conversation.entries();
   return files.memory.update(
     (memory) => {
-      const window = windowStand({ config, memory, history });
+      const window = windowStand({ config, memory, history }, definitionTokens);
       return { value: { ...memory, window }, result: needsCompaction(window.tokens, config) };
     },
     { claim, isDerived: true },

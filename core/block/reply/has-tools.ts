@@ -1,7 +1,6 @@
 // Whether a block may call tools, without the code that calls them. Pure: no I/O.
 import { type BlockhouseError, invalidRequest } from '../../errors.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
-import type { Membership } from '../../store/port.ts';
 
 /** True for a configuration that names servers of tools. */
 export function hasTools({ tools }: Pick<BlockConfig, 'tools'>): boolean {
@@ -9,9 +8,7 @@ export function hasTools({ tools }: Pick<BlockConfig, 'tools'>): boolean {
 }
 
 /** What a configuration with tools gets where nothing can run them. `place` is the path of the configuration in a body. */
-export function noTools({ member }: { member(): Pick<Membership, 'isShared'> }, place = ''): BlockhouseError {
-  const why = member().isShared
-    ? "can't be used yet where a database keeps the workspace, because it keeps no journals of runs"
-    : "can't be used yet: this server has nothing that runs tools (the option `tools` of createCore)";
+export function noTools(place = ''): BlockhouseError {
+  const why = "can't be used yet: this server has nothing that runs tools (the option `tools` of createCore)";
   return invalidRequest(`${place}tools.servers`, `${why}. Remove \`tools\`, or set it to null`);
 }

@@ -94,7 +94,7 @@ class Reply implements ReplySteps {
   async #prepareRun(config: BlockConfig): Promise<void> {
     if (!hasTools(config)) return;
     const { tools } = this.#context.world;
-    if (tools === undefined) throw noTools(this.#context.world);
+    if (tools === undefined) throw noTools();
     const { runFor } = await import('./run/parts.ts');
     this.#run = runFor({
       context: this.#context,
@@ -239,7 +239,7 @@ class Reply implements ReplySteps {
     const answer = answerEntry(this.#context, { message, candidate, content: said.content, status: 'done', bill, stopReason, run });
     if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.#messageId, model: candidate.model, characters: answer.content.length });
     await this.#settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at });
-    return { kind: 'answered', compact: await updateWindow(this.#context) } as const;
+    return { kind: 'answered', compact: await updateWindow(this.#context, this.#run?.definitionTokens) } as const;
   }
 
   async #retry({ failure, delayMs, countsAsAttempt }: Ending & { readonly kind: 'retry' }): Promise<ReplyOutcome> {

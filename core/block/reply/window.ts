@@ -1,17 +1,21 @@
 // What a model sees of a block: its instructions, its memory, the newest exchanges, and the message to answer, which is always there and always
 // last. The oldest exchanges are left out first, and only as a whole: no answer without its question, and no question without its answer. When the
 // window grows too long, a compaction moves it forward, and never back; facts are kept. Tokens are estimates. Pure: no I/O.
+//
+// words-before-calls: calls of earlier exchanges only take room that no question or answer needs, so that each of those is summarised before it is left out.
 import { estimateTokens } from '../../base/tokens.ts';
 import { BlockhouseError } from '../../errors.ts';
 import { textParts } from '../../gateway/parts.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockMemory } from '../../schemas/block-memory.ts';
 import { DEFAULT_MAX_TOKENS, type Message } from '../../schemas/chat.ts';
-import type { ChatEntry } from '../../schemas/chat-entry.ts';
+import type { ChatEntry, EntryStep } from '../../schemas/chat-entry.ts';
 import { type Exchange, entriesOf, exchangesFrom } from './exchanges.ts';
 
 /** What providers count for the role and the delimiters of a message. */
 const TOKENS_PER_MESSAGE = 4;
+/** Of the arguments and of the result of a call, in the text to summarise. */
+const MAX_IN_LINE = 200;
 
 /** A prompt, and what it holds. */
 export interface Window {
@@ -23,6 +27,20 @@ export interface Window {
   readonly entries: number;
 }
 
+/** The calls of an earlier exchange with their results, as they stand between its question and its answers. */
+export interface EarlierCalls {
+  readonly messages: readonly Message[];
+  readonly tokens: number;
+}
+
+/** What a block with tools has besides. */
+interface WithTools {
+  /** Of the definitions, which every prompt has. */
+  readonly definitionTokens: number;
+  /** By the id of the question. */
+  readonly calls: ReadonlyMap<string, EarlierCalls>;
+}
+
 interface Remembered {
   readonly config: BlockConfig;
   readonly memory: BlockMemory;
@@ -30,27 +48,44 @@ interface Remembered {
 }
 
 /** Throws MESSAGE_NOT_FOUND when the history has no entry `messageId`. */
-export function buildWindow(input: Remembered & { readonly messageId: string }): Window {
-  const { config, memory, history, messageId } = input;
+export function buildWindow(input: Remembered & { readonly messageId: string; readonly tools?: WithTools }): Window {
+  const { config, memory, history, messageId, tools } = input;
   const message = history.find(({ id }) => id === messageId);
   if (message === undefined) throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The message is no longer in chat.json.');
   const system = systemText(config, memory);
   const exchanges = exchangesFrom(memory.window.firstKeptId, history, messageId).filter(({ question }) => question.id !== messageId);
   const fixed = tokensOf(system) + tokensOf(message.content);
   const wanted = message.window === undefined ? exchanges : exchanges.slice(exchanges.length - Math.min(message.window, exchanges.length));
-  const { shown, tokens } = newestWithin(promptRoom(config) - fixed, wanted);
+  const room = promptRoom(config) - fixed - (tools?.definitionTokens ?? 0);
+  const { shown, tokens } = newestWithin(room, wanted);
+  const calls = callsWithin(room - tokens, shown, tools?.calls);
   const entries = [...shown.flatMap(entriesOf), message];
+  const said = shown.flatMap(({ question, answers }) => [toMessage(question), ...(calls.get(question.id)?.messages ?? []), ...answers.map(toMessage)]);
   return {
-    messages: [...(system === '' ? [] : [{ role: 'system', content: textParts(system) } as const]), ...entries.map(toMessage)],
-    tokens: fixed + tokens,
+    messages: [...(system === '' ? [] : [{ role: 'system', content: textParts(system) } as const]), ...said, toMessage(message)],
+    tokens: fixed + tokens + [...calls.values()].reduce((sum, { tokens: more }) => sum + more, 0),
     entries: entries.length,
   };
 }
 
-/** The figures of memory.json. They count the whole window, including what no longer fits into one prompt. */
-export function windowStand({ config, memory, history }: Remembered): BlockMemory['window'] {
+/** words-before-calls, the newest first. */
+function callsWithin(room: number, shown: readonly Exchange[], all: WithTools['calls'] = new Map()): ReadonlyMap<string, EarlierCalls> {
+  const fitting = new Map<string, EarlierCalls>();
+  let left = room;
+  for (const { question } of shown.toReversed()) {
+    const calls = all.get(question.id);
+    if (calls === undefined) continue;
+    left -= calls.tokens;
+    if (left < 0) break;
+    fitting.set(question.id, calls);
+  }
+  return fitting;
+}
+
+/** The figures of memory.json. They count the whole window, including what no longer fits into one prompt, and `definitionTokens` of tools. */
+export function windowStand({ config, memory, history }: Remembered, definitionTokens = 0): BlockMemory['window'] {
   const exchanges = exchangesFrom(memory.window.firstKeptId, history);
-  const tokens = tokensOf(systemText(config, memory)) + tokensOfAll(exchanges);
+  const tokens = definitionTokens + tokensOf(systemText(config, memory)) + tokensOfAll(exchanges);
   const maxTokens = config.memory.maxContextTokens;
   return {
     firstKeptId: memory.window.firstKeptId,
@@ -110,11 +145,18 @@ Answer with the summary alone.`;
 export function summaryMessages(previousSummary: string, exchanges: readonly ChatEntry[]): readonly Message[] {
   // As JSON strings, so that no text can end its own quotation.
   const previous = previousSummary.trim() === '' ? 'There is no previous summary.' : `Previous summary:\n${JSON.stringify(previousSummary)}`;
-  const transcript = exchanges.map(({ role, content }) => JSON.stringify({ role, text: content })).join('\n');
+  const transcript = exchanges.map(({ role, content, steps = [] }) => JSON.stringify({ role, ...callLines(steps), text: content })).join('\n');
   return [
     { role: 'system', content: textParts(SUMMARY_INSTRUCTIONS) },
     { role: 'user', content: textParts(`${previous}\n\nTranscript:\n${transcript}\n\nWrite the new summary now.`) },
   ];
+}
+
+/** One line for each call of a tool, and never a whole result. */
+function callLines(steps: readonly EntryStep[]): { readonly calls?: readonly string[] } {
+  if (steps.length === 0) return {};
+  const short = (text: string): string => (text.length <= MAX_IN_LINE ? text : `${text.slice(0, MAX_IN_LINE)}…`);
+  return { calls: steps.map(({ tool, arguments: args, outcome, preview }) => `${tool} ${short(args)} → ${outcome}: ${short(preview)}`) };
 }
 
 /**

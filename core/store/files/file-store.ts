@@ -15,6 +15,7 @@ import { FileMembership, type MembershipOptions } from './membership.ts';
 
 // Together, so that a process that only looks at a ledger loads no further pieces of the program.
 export { DEBUG_FILE, DebugFile } from './debug-file.ts';
+export { NoticeFolder } from './notice-folder.ts';
 export { realPathOf } from './real-path.ts';
 export { GatewayLedger, Ledger };
 

@@ -12,6 +12,15 @@ export interface CopiedLog {
   pieces(): AsyncIterable<Buffer>;
 }
 
+/** One file of the runs of a block: the journal of a run, or a whole result. */
+export interface CopiedRun {
+  readonly file: string;
+  /** When a result was kept; undefined where that is not known. */
+  readonly at: Date | undefined;
+  /** Rejects with BLOCK_DAMAGED. */
+  bytes(): Promise<Buffer>;
+}
+
 /** Everything of one block. */
 export interface CopiedBlock {
   /** `blocks/<name>`, or `archive/<archive name>`. */
@@ -21,6 +30,8 @@ export interface CopiedBlock {
   /** Undefined for a block that is not in the archive. */
   readonly archived: ArchiveInfo | undefined;
   readonly logs: readonly CopiedLog[];
+  /** Sorted by their names. */
+  readonly runs: readonly CopiedRun[];
   /** What of it is not copied, for people. */
   readonly left: readonly string[];
   /** The whole conversation in its order, some entries at a time, each time from the beginning. */

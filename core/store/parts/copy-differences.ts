@@ -82,10 +82,12 @@ function meaningOf(text: string | undefined): string | undefined {
   return value === undefined ? text?.trim() : canonical(value);
 }
 
+const NOTHING: Digest = { count: 0, hash: '' };
+
 /** Which parts of a block differ. */
 export function differencesOf(here: BlockDigest, there: BlockDigest): string[] {
-  return Object.keys(here).flatMap((part) => {
-    const [a, b] = [here[part] as Digest, there[part] as Digest];
+  return [...new Set([...Object.keys(here), ...Object.keys(there)])].flatMap((part) => {
+    const [a, b] = [here[part] ?? NOTHING, there[part] ?? NOTHING];
     return isEqual(a, b) ? [] : [`${part}: ${textOf(a, b)}`];
   });
 }

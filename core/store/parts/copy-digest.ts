@@ -29,7 +29,7 @@ export function canonical(value: unknown): string {
 
 /** Reads the whole block. Rejects with what its reading rejects with. */
 export async function digestOf(block: CopiedBlock): Promise<BlockDigest> {
-  const { documents, archived, logs } = block;
+  const { documents, archived, logs, runs } = block;
   const texts = Object.entries({ ...documents, archive: archived ?? null }).map(([part, value]) => [part, { count: 1, hash: hashOf(canonical(value)) }]);
   const [done, waiting] = [new Chain(), new Chain()];
   for await (const entries of block.entries()) for (const entry of entries) (isWaiting(entry) ? waiting : done).add(entryText(entry)); // waiting-apart
@@ -39,7 +39,20 @@ export async function digestOf(block: CopiedBlock): Promise<BlockDigest> {
     for await (const piece of pieces()) hash.update(piece);
     lines.add(`${file} ${hash.digest('hex')}`);
   }
-  return { ...Object.fromEntries(texts), messages: done.digest(), 'waiting messages': waiting.digest(), 'log files': lines.digest() };
+  const journals = new Chain();
+  for (const { file, bytes } of runs)
+    journals.add(
+      `${file} ${createHash('sha256')
+        .update(await bytes())
+        .digest('hex')}`,
+    );
+  return {
+    ...Object.fromEntries(texts),
+    messages: done.digest(),
+    'waiting messages': waiting.digest(),
+    'log files': lines.digest(),
+    ...(runs.length > 0 && { runs: journals.digest() }),
+  };
 }
 
 /** Of things in whatever order. */
@@ -84,10 +97,11 @@ class Chain {
 }
 
 /** as-read. */
-function entryText(entry: ChatEntry): string {
+function entryText({ waitingFor = [], ...entry }: ChatEntry): string {
   const { attempts = 0, error = null } = entry;
+  const waits = entry.status === 'waiting-approval' && waitingFor.length > 0 ? { waitingFor } : {};
   const times = TIMES.map((field) => [field, entry[field] == null ? undefined : isoOf(entry[field])] as const);
-  return canonical({ ...entry, ...Object.fromEntries(times), timestamp: isoOf(entry.timestamp), processed: !isWaiting(entry), attempts, error });
+  return canonical({ ...entry, ...waits, ...Object.fromEntries(times), timestamp: isoOf(entry.timestamp), processed: !isWaiting(entry), attempts, error });
 }
 
 function isoOf(time: string): string {

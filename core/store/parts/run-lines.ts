@@ -1,15 +1,39 @@
-// The lines of a run's journal: one record each, checked when they are read. Pure: no I/O.
+// The lines of a run's journal: one record each, checked when they are read, and the names of what a run leaves. Pure: no I/O.
 //
 // torn-is-unwritten: what follows the last newline was never confirmed to anybody, so it is not there.
 // skipped-kinds: a record of a kind that this version does not know keeps its number and says nothing.
+import { createHash } from 'node:crypto';
 import { isObject } from '../../base/json.ts';
 import { parseBytes } from '../../base/strict-json.ts';
 import { RunRecord } from '../../schemas/chat-entry.ts';
 import { compile, faultOf, type Validator } from '../../schemas/validate.ts';
 
 const NEWLINE = 0x0a;
+const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/;
+/** The place of a call in its run. */
+export const REF = /^\d{1,9}\.\d{1,9}p?$/;
+/** More than the longest run writes. */
+export const MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
+/** Of all whole results of a block. */
+export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
 const CHECKS = new Map<string, Validator<RunRecord>>(RunRecord.anyOf.map((schema) => [schema.properties.t.const, compile<RunRecord>(schema)]));
+
+/** The name of the journal of a message, without its ending. A person may write any id into chat.json, also one that leads elsewhere as a path. */
+export function runName(id: string): string {
+  return PLAIN_ID.test(id) ? id : `x-${createHash('sha256').update(id).digest('hex').slice(0, 40)}`;
+}
+
+/** What a file in runs/ is: the journal of a run, or, with a `ref`, a whole result. Undefined for a name that no store makes. */
+export function runFileOf(file: string): { readonly run: string; readonly ref: string | undefined } | undefined {
+  const [, run = '', ref] = /^([A-Za-z0-9_-]{1,128})(?:\.jsonl|\.(\d{1,9}\.\d{1,9}p?)\.json)$/.exec(file) ?? [];
+  return run === '' ? undefined : { run, ref };
+}
+
+/** The name of a file in runs/. */
+export function runFile(run: string, ref?: string): string {
+  return ref === undefined ? `${run}.jsonl` : `${run}.${ref}.json`;
+}
 
 /** A record as its line, with the newline. */
 export function runLine(record: RunRecord): string {

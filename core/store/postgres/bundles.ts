@@ -18,14 +18,17 @@ import { BLOCK_FILE_LIMITS, type FileLimits } from '../parts/block-layout.ts';
 import { bundleEntries, unreadable } from '../parts/bundle-entries.ts';
 import { MAX_BUNDLE_BYTES } from '../parts/bundle-names.ts';
 import { assertBundleSize, type BundleFile, packed, tooLarge } from '../parts/bundle-pack.ts';
+import type { CopiedRun } from '../parts/copied.ts';
 import { DOCUMENTS, type DocumentCodec, SCHEDULES, stoppedConfig } from '../parts/documents.ts';
 import { LastOfEach } from '../parts/last-of-each.ts';
 import { endOfPiece } from '../parts/log-lines.ts';
+import { parseRunLines } from '../parts/run-lines.ts';
 import type { BlockContents, BlockRef, Entries, ScheduleStates } from '../port.ts';
 import { listColumns, nameTaken } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
-import { entryOf, type MessageRow, NO_TEXT, valuesOf } from './message-row.ts';
+import { entryOf, type MessageRow, NO_TEXT, valuesOf, waitingOf } from './message-row.ts';
 import type { Database, Run } from './pool.ts';
+import { addRunFile, runFilesOf } from './run-files.ts';
 import { ADD_MESSAGES, COUNT_MESSAGES } from './sql/archive.ts';
 import { CREATE } from './sql/blocks.ts';
 import { AFTER } from './sql/conversation.ts';
@@ -48,8 +51,9 @@ const SLICE = { bytes: 512 * 1024, messages: 2000 } as const;
 /** The block in a folder that has its name. Rejects with INVALID_REQUEST when it is too large. */
 export async function packBlock(database: Database, { name, block }: BlockRef, contents: BlockContents, schedule: ScheduleStates): Promise<Uint8Array> {
   const logs = await database.query<{ file: string; at: Date }>(NAMES, [block]);
-  assertBundleSize(logs.length);
-  return packed(name, withinLimits(name, filesOf(database, block, { ...contents, schedule }, logs)));
+  const runs = await runFilesOf(database.query, block);
+  assertBundleSize(logs.length + runs.length);
+  return packed(name, withinLimits(name, filesOf(database, block, { ...contents, schedule }, { logs, runs })));
 }
 
 /** A block without schedules has no such document. */
@@ -70,7 +74,7 @@ async function* filesOf(
   database: Database,
   block: number,
   { config, memory, costs, pulse, schedule }: BlockContents & { readonly schedule: ScheduleStates },
-  logs: readonly { readonly file: string; readonly at: Date }[],
+  { logs, runs }: { readonly logs: readonly { readonly file: string; readonly at: Date }[]; readonly runs: readonly CopiedRun[] },
 ): AsyncGenerator<BundleFile> {
   const mtime = new Date(config.updatedAt);
   const text = (path: string, content: string, at = mtime): BundleFile => ({ path, bytes: Buffer.from(content), mtime: at });
@@ -86,6 +90,7 @@ async function* filesOf(
     const lines = await database.query<{ bytes: Buffer }>(BETWEEN, [block, file, 0, Number.MAX_SAFE_INTEGER]);
     yield { path: `logs/${file}`, bytes: Buffer.concat(lines.map(({ bytes }) => bytes)), mtime: at };
   }
+  for (const { file, at = mtime, bytes } of runs) yield { path: `runs/${file}`, bytes: await bytes(), mtime: at };
 }
 
 async function allEntries(database: Database, block: number): Promise<Entries> {
@@ -141,12 +146,14 @@ export async function unpackBlock(database: Database, bundle: Uint8Array, { want
     ...someSchedules(schedules),
   };
   const entries = await entriesIn(files, now);
+  for (const [path, bytes] of files) if (/^runs\/.*\.jsonl$/.test(path)) checked(path, () => parseRunLines(bytes));
   await accept(config);
   await database
     .transaction(async (run) => {
       const block = await create(run, config, documents);
       await addEntries(run, block, entries);
       await addLogs(run, block, unpacked);
+      await addRuns(run, block, unpacked);
     })
     .catch((error: unknown) => {
       throw sqlStateOf(error) === IS_THERE ? nameTaken(config.name) : error;
@@ -282,7 +289,7 @@ async function create(run: Run, config: BlockConfig, documents: object): Promise
 
 async function addEntries(run: Run, block: number, entries: Entries): Promise<void> {
   for (let from = 0; from < entries.length; from += AT_ONCE) {
-    const rows = entries.slice(from, from + AT_ONCE).map((entry, index) => [from + index + 1, ...valuesOf(entry)]);
+    const rows = entries.slice(from, from + AT_ONCE).map((entry, index) => [from + index + 1, ...valuesOf(entry), waitingOf(entry)]);
     const columns = rows[0]?.map((_, column) => rows.map((row) => row[column])) ?? [];
     await run(ADD_MESSAGES, [block, ...columns]);
   }
@@ -299,6 +306,13 @@ async function addLogs(run: Run, block: number, { files, times }: Unpacked): Pro
       await run(ADD, ['', [at], [block], [file], [from], [bytes.subarray(from, to)]]);
       from = to;
     }
+  }
+}
+
+async function addRuns(run: Run, block: number, { files, times }: Unpacked): Promise<void> {
+  for (const [path, bytes] of files) {
+    const [folder, file = ''] = path.split('/');
+    if (folder === 'runs') await addRunFile(run, block, { file, at: times.get(path), bytes: async () => bytes });
   }
 }
 

@@ -28,11 +28,12 @@ import type {
   RecoverRules,
   Settled,
 } from '../port.ts';
+import { runName } from '../parts/run-lines.ts';
 import { sqlStateOf } from './faults.ts';
-import { entryOf, type MessageRow, storedAs, valuesOf } from './message-row.ts';
+import { entryOf, type MessageRow, storedAs, valuesOf, WAITING } from './message-row.ts';
 import type { Database, Statement } from './pool.ts';
 import * as sql from './sql/conversation.ts';
-import { WithoutRuns } from './without-runs.ts';
+import { PostgresRuns } from './runs.ts';
 
 /** What a conversation works with. */
 export interface PostgresConversationOptions {
@@ -80,7 +81,7 @@ interface Versions {
 }
 
 /** One block's conversation. */
-export class PostgresConversation extends WithoutRuns implements Conversation {
+export class PostgresConversation extends PostgresRuns implements Conversation {
   readonly #database: Database;
   readonly #block: number;
   readonly #at: () => string;
@@ -96,7 +97,7 @@ export class PostgresConversation extends WithoutRuns implements Conversation {
   #turn: { readonly next: ChatEntry | undefined; readonly at: number; readonly fence?: number } | undefined;
 
   constructor({ database, block, at, clock = () => performance.now(), past = () => 0 }: PostgresConversationOptions) {
-    super();
+    super(database, block);
     this.#database = database;
     this.#block = block;
     this.#at = at;
@@ -170,7 +171,7 @@ export class PostgresConversation extends WithoutRuns implements Conversation {
     const border = entries.length - ACTIVE_ENTRIES;
     this.#seen = {
       version,
-      entries: border > 0 ? entries.filter((entry, index) => index >= border || isWaiting(entry)) : entries,
+      entries: border > 0 ? entries.filter((entry, index) => index >= border || WAITING.has(entry.status)) : entries,
       at: this.#isAlone(before) ? before.at : Number.NEGATIVE_INFINITY,
     };
   }
@@ -211,7 +212,7 @@ export class PostgresConversation extends WithoutRuns implements Conversation {
     });
   }
 
-  async recover(claim: Claim, { staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
+  async recover(claim: Claim, { staleAfterMs, maxAttempts, runs = new Map() }: RecoverRules): Promise<Recovered> {
     const { at: known = Number.NEGATIVE_INFINITY, fence = claim.fence } = this.#turn ?? {};
     const isOwnTurn = this.#clock() - known < KNOWN_MS && fence === claim.fence && staleAfterMs === Number.POSITIVE_INFINITY;
     if (isOwnTurn) return { queued: this.#turn?.next === undefined ? 0 : 1, next: this.#turn?.next, over: [] };
@@ -228,9 +229,8 @@ export class PostgresConversation extends WithoutRuns implements Conversation {
     let now = await look();
     let over: Entries = [];
     if (now.processing > 0 || now.stale) {
-      over = this.#entriesOf(
-        await this.#run<MessageRow>(sql.RECOVER, [...fenceOf(claim), stale, maxAttempts, at, JSON.stringify(EXPIRED), JSON.stringify(CRASHED)]),
-      );
+      const values = [stale, maxAttempts, at, JSON.stringify(EXPIRED), JSON.stringify(CRASHED), [...runs.keys()], [...runs.values()]];
+      over = this.#entriesOf(await this.#run<MessageRow>(sql.RECOVER, [...fenceOf(claim), ...values]));
       now = await look();
     }
     return { queued: now.queued, next: this.#entriesOf(now.id === null ? [] : [now])[0], over };
@@ -268,8 +268,9 @@ export class PostgresConversation extends WithoutRuns implements Conversation {
     return ((await try_()) ?? (await this.#growing(try_))) || undefined;
   }
 
-  async requeue(claim: Claim, id: string, { nextAttemptAt, error, countsAsAttempt }: BackInQueue): Promise<boolean> {
-    const values = [id, nextAttemptAt ?? null, JSON.stringify(error ?? null), error !== undefined, countsAsAttempt];
+  async requeue(claim: Claim, id: string, { nextAttemptAt, error, countsAsAttempt, waitingFor }: BackInQueue): Promise<boolean> {
+    const waits = waitingFor === undefined ? null : JSON.stringify(waitingFor);
+    const values = [id, nextAttemptAt ?? null, JSON.stringify(error ?? null), error !== undefined, countsAsAttempt, waits, runName(id)];
     const [row] = await this.#run<Owned>(sql.REQUEUE, [...fenceOf(claim), ...values]);
     if (row?.ours !== true) throw leaseLost();
     return row.done;
@@ -368,11 +369,7 @@ function foundIn(entries: Entries, id: string): MessageFound | undefined {
 }
 
 function knownAs(row: MessageRow & { readonly position: number }): Added {
-  return { entry: entryOf(row), position: isWaiting(row) ? row.position : 0, isNew: false };
-}
-
-function isWaiting({ status }: Pick<MessageRow, 'status'>): boolean {
-  return status === 'queued' || status === 'processing';
+  return { entry: entryOf(row), position: WAITING.has(row.status) ? row.position : 0, isNew: false };
 }
 
 function firstOf(entries: Entries): Entries {

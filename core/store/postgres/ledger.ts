@@ -37,6 +37,7 @@ export interface LineRow {
   readonly cost_usd: number | null;
   readonly failed: boolean;
   readonly credential: string | null;
+  readonly step: number | null;
 }
 
 /** with-its-line. */
@@ -246,7 +247,7 @@ export class PostgresLedger implements LedgerStore {
 }
 
 /** The values of a line, in the order of ADD. */
-export function valuesOf({ at, id, block, provider, model, purpose, messageId, usage, costUsd, failed, credential }: LedgerLine): unknown[] {
+export function valuesOf({ at, id, block, provider, model, purpose, messageId, usage, costUsd, failed, credential, step }: LedgerLine): unknown[] {
   const texts = [block, provider, model, purpose].map((text) => text.replace(NO_TEXT, '\ufffd'));
   return [
     at,
@@ -259,6 +260,7 @@ export function valuesOf({ at, id, block, provider, model, purpose, messageId, u
     Math.ceil(usage?.totalTokens ?? 0),
     moneyOf(costUsd),
     credential ?? null,
+    step ?? null,
   ];
 }
 
@@ -275,8 +277,9 @@ export function lineOf({
   cost_usd,
   failed,
   credential,
+  step,
 }: LineRow): LedgerLine & { readonly id: string } {
-  const key = credential === null ? {} : { credential };
+  const key = { ...(credential !== null && { credential }), ...(step !== null && { step }) };
   const shared = { at: at.toISOString(), block, provider, ...key, model, purpose, usage, costUsd: cost_usd, messageId: message_id, id: call_id };
   return failed ? { ...shared, failed: true } : shared;
 }

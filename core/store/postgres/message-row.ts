@@ -24,11 +24,13 @@ export interface MessageRow {
   /** What came with the outcome. */
   readonly outcome: Partial<ChatEntry> | null;
   readonly rest: Partial<ChatEntry>;
+  readonly waiting_for: readonly string[] | null;
 }
 
 /** What no text of PostgreSQL has (any-text). */
 export const NO_TEXT = /[\p{Surrogate}\0]/u;
-const WAITING: ReadonlySet<string> = new Set(['queued', 'processing']);
+/** The statuses of a message without an outcome. */
+export const WAITING: ReadonlySet<string> = new Set(['queued', 'processing', 'waiting-approval']);
 
 /** The entry of a row. */
 export function entryOf(row: MessageRow): ChatEntry {
@@ -48,6 +50,7 @@ export function entryOf(row: MessageRow): ChatEntry {
     error: row.error ?? null,
     ...row.rest,
     ...row.outcome,
+    ...(row.status === 'waiting-approval' && row.waiting_for !== null && row.waiting_for.length > 0 && { waitingFor: row.waiting_for }),
     ...time('nextAttemptAt', row.next_attempt_at),
     ...time('startedAt', row.started_at),
     ...time('finishedAt', row.finished_at),
@@ -70,6 +73,7 @@ export function valuesOf(entry: ChatEntry): unknown[] {
     finishedAt,
     error,
     processed: _derived,
+    waitingFor: _column,
     ...others
   } = entry;
   const isText = !NO_TEXT.test(content); // any-text
@@ -90,6 +94,11 @@ export function valuesOf(entry: ChatEntry): unknown[] {
   ];
 }
 
+/** The value of `waiting_for`, which no new message has. */
+export function waitingOf({ status, waitingFor = [] }: ChatEntry): string | null {
+  return status === 'waiting-approval' ? JSON.stringify(waitingFor) : null;
+}
+
 /** A new entry as it will be read. */
 export function storedAs(entry: ChatEntry): ChatEntry {
   const [id, role, status, content, , client_id, reply_to, attempts, at, next, started, finished, error, rest] = valuesOf(entry) as [
@@ -98,6 +107,6 @@ export function storedAs(entry: ChatEntry): ChatEntry {
   ];
   const timeOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
   const times = { at: new Date(at), next_attempt_at: timeOf(next), started_at: timeOf(started), finished_at: timeOf(finished) };
-  const json = { error: parseJson(error) as ChatEntry['error'], outcome: null, rest: parseJson(rest) as Partial<ChatEntry> };
+  const json = { error: parseJson(error) as ChatEntry['error'], outcome: null, rest: parseJson(rest) as Partial<ChatEntry>, waiting_for: null };
   return entryOf({ seq: 0, id, role, status, content, client_id, reply_to, attempts, ...times, ...json });
 }

@@ -9,6 +9,7 @@ import { BlockhouseError } from '../../errors.ts';
 import { TABLES } from './migrations/001-tables.ts';
 import { BLOCKS } from './migrations/002-blocks.ts';
 import { CREDENTIALS } from './migrations/003-credentials.ts';
+import { RUNS } from './migrations/004-runs.ts';
 import type { StorePlace } from './place.ts';
 import { Database, type Run } from './pool.ts';
 
@@ -22,6 +23,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '001-tables', text: TABLES },
   { name: '002-blocks', text: BLOCKS },
   { name: '003-credentials', text: CREDENTIALS },
+  { name: '004-runs', text: RUNS },
 ];
 /** What this program writes. A schema may require a later one (`schema.min_protocol`). */
 export const PROTOCOL = 1;

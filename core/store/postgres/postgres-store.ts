@@ -25,6 +25,7 @@ import { PostgresPasses } from './passes.ts';
 import { parseStorePlace, type StorePlace } from './place.ts';
 import { Database } from './pool.ts';
 import { Projection } from './projection.ts';
+import { PostgresApprovals } from './runs.ts';
 import { PostgresSearch } from './search.ts';
 import { serversOf, servedText } from './served.ts';
 import { PostgresSettings } from './settings.ts';
@@ -115,6 +116,7 @@ class PostgresStore implements Store {
   readonly gateway: PostgresGatewayBook;
   readonly signals: Signals;
   readonly search: PostgresSearch;
+  readonly approvals: PostgresApprovals;
   readonly #options: PostgresStoreOptions;
   readonly #telling: Database;
   readonly #posts: PostgresSignals;
@@ -172,6 +174,7 @@ class PostgresStore implements Store {
     this.blocks = new PostgresBlocks(world);
     this.archive = new PostgresArchive(world, this.blocks);
     this.search = new PostgresSearch(database);
+    this.approvals = new PostgresApprovals(database);
     this.ledger = new PostgresLedger({ database, node, now });
     this.gateway = new PostgresGatewayBook({ database, node, now, isSure: () => this.#membership.isSure, renew: () => this.#renew() });
     this.signals = {

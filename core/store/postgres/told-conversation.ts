@@ -26,7 +26,8 @@ export function toldConversation(conversation: Conversation, told: (what: ToldOf
     requeueAll: (claim) => after(conversation.requeueAll(claim)),
     cancel: (id, claim) => after(conversation.cancel(id, claim), (result) => (result === 'asked' ? 'wish' : 'chat')),
     retry: (id, cap) => after(conversation.retry(id, cap), () => 'work'),
-    appendSteps: (claim, messageId, from, records, options) => conversation.appendSteps(claim, messageId, from, records, options),
+    appendSteps: (claim, messageId, from, records, options) =>
+      after(conversation.appendSteps(claim, messageId, from, records, options), () => (claim === undefined ? 'work' : undefined)),
     steps: (messageId) => conversation.steps(messageId),
     result: (messageId, ref) => conversation.result(messageId, ref),
     keepResult: (claim, messageId, ref, bytes) => conversation.keepResult(claim, messageId, ref, bytes),

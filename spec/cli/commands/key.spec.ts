@@ -130,5 +130,8 @@ t.test('a key gets the right to ask blocks, shows them, and loses it', async (t)
   });
   t.match(await on(['key', 'set', 'all', '--right', 'none']), { code: 0 });
   t.match(await table(), /^KEY +TODAY +CAP +MODELS +EXPIRES\n/, 'no column without any');
-  t.match(await on(['key', 'new', 'x', '--right', 'mcp']), { code: 2, stderr: /--right must be blocks, or none, not mcp/ });
+  t.match(await on(['key', 'new', 'x', '--right', 'all']), { code: 2, stderr: /--right must be blocks, mcp or none, not all/ });
+  t.match(await on(['key', 'new', 'agent', '--right', 'mcp', '--block', 'ada']), { code: 0 });
+  t.match(await on(['key', 'new', 'both', '--right', 'mcp', '--right', 'blocks']), { code: 0 });
+  t.match(await table(), /\nagent .* ada \(MCP\) .*\nboth .* all \(also MCP\) /);
 });

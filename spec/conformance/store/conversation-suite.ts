@@ -3,7 +3,10 @@ import type { Test } from 'tap';
 import type { ChatEntry } from '../../../core/schemas/chat-entry.ts';
 import type { Added, Conversation, MessageToAppend } from '../../../core/store/port.ts';
 import { userEntry } from '../../support/block-files.ts';
+import { MAX_RESULT_BYTES } from '../../../core/store/parts/run-lines.ts';
+import type { RunRecord } from '../../../core/types.ts';
 import type { Owned } from '../../support/owned.ts';
+import { answerRecord, approvalOf, callRecord, modelRecord, resultRecord, runRecord } from '../../support/tools/records.ts';
 
 /** Makes the conversation of a fresh block, for its owner. */
 export type OpenConversation = (t: Test, clock: () => number) => Promise<Owned>;
@@ -243,5 +246,124 @@ export function conversationSuite(t: Test, store: string, open: OpenConversation
       const { entry } = await add(conversation, content);
       t.equal(JSON.stringify((await conversation.message(entry.id)).entry), JSON.stringify(entry));
     }
+  });
+
+  runLaws(t, store, opened);
+}
+
+const AT = new Date(BEGIN).toISOString();
+const asked = (id: string): RunRecord => ({ t: 'ask', call: '1.1', approval: approvalOf(id) });
+const decided = (approval: string): RunRecord => ({ t: 'decision', approval, decision: 'approve', by: { channel: 'cli', name: 'token' }, at: AT });
+
+/** The journals of runs, and messages that wait for a person. */
+function runLaws(t: Test, store: string, opened: (t: Test) => Promise<{ readonly conversation: Owned; readonly clock: { ms: number } }>): void {
+  t.test(`${store}: records are appended in their order, once for each number, and another one in its place is refused`, async (t) => {
+    const { conversation } = await opened(t);
+    const { entry } = await add(conversation, 'pay');
+    await conversation.begin(entry.id);
+    t.strictSame(await conversation.steps(entry.id), []);
+    const records = [runRecord(), modelRecord(1), answerRecord(1, []), callRecord('1.1'), resultRecord('1.1', { text: 'NUL \0, half \ud83d' })];
+    await conversation.appendSteps(entry.id, 0, records.slice(0, 2));
+    await conversation.appendSteps(entry.id, 0, records.slice(0, 2));
+    await conversation.appendSteps(entry.id, 2, []);
+    await conversation.appendSteps(entry.id, 1, records.slice(1, 3));
+    t.strictSame(await conversation.steps(entry.id), records.slice(0, 3));
+    await t.rejects(conversation.appendSteps(entry.id, 2, [callRecord('9.9'), callRecord('9.8')]), { code: 'REVISION_MISMATCH' });
+    await t.rejects(conversation.appendSteps(entry.id, 7, [callRecord('9.9')]));
+    await conversation.appendSteps(entry.id, 3, records.slice(3));
+    const once = conversation.appendSteps(entry.id, 5, [callRecord('2.1')]);
+    const twice = conversation.appendSteps(entry.id, 5, [callRecord('2.2')]);
+    t.strictSame((await Promise.allSettled([once, twice])).map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    t.strictSame((await conversation.steps(entry.id)).slice(0, 5), records);
+    t.equal((await conversation.steps(entry.id)).length, 6);
+    t.strictSame(await conversation.steps('nobody'), []);
+  });
+
+  t.test(`${store}: a message that waits for a person keeps its place, and nothing overtakes it`, async (t) => {
+    const { conversation } = await opened(t);
+    const { entry } = await add(conversation, 'pay');
+    const { entry: second } = await add(conversation, 'second');
+    await conversation.begin(entry.id);
+    await conversation.appendSteps(entry.id, 0, [runRecord(), modelRecord(1), answerRecord(1, []), asked('a1')]);
+    t.equal(await conversation.requeue(entry.id, { countsAsAttempt: false, waitingFor: ['a1'], error: null }), true);
+    t.match((await conversation.entries())[0], { status: 'waiting-approval', processed: false, waitingFor: ['a1'], attempts: 0 });
+    t.match(await conversation.recover({ ...RULES, staleAfterMs: 0 }), { queued: 1, next: { id: entry.id, status: 'waiting-approval' }, over: [] });
+    await t.rejects(conversation.append(message('third', { cap: 2 })), { code: 'QUEUE_FULL' });
+    await conversation.decide(entry.id, 4, [decided('a1')]);
+    t.match((await conversation.steps(entry.id)).at(-1), { t: 'decision', approval: 'a1' });
+    await t.rejects(conversation.decide(entry.id, 4, [{ ...decided('a1'), at: new Date(BEGIN + 1).toISOString() } as RunRecord]), {
+      code: 'REVISION_MISMATCH',
+    });
+    const begun = await conversation.begin(entry.id);
+    t.match(begun, { status: 'processing', attempts: 1 });
+    t.equal(begun?.waitingFor, undefined);
+    t.equal(await conversation.settle(entry.id, { status: 'done' }, fullAnswer(conversation, entry.id)), true);
+    t.match(await conversation.recover(RULES), { queued: 1, next: { id: second.id } });
+  });
+
+  t.test(`${store}: a message that waits for a person is cancelled, or settled, and the next one has its turn`, async (t) => {
+    const { conversation } = await opened(t);
+    for (const ends of ['cancel', 'settle'] as const) {
+      const { entry } = await add(conversation, 'pay');
+      const { entry: next } = await add(conversation, 'next');
+      await conversation.begin(entry.id);
+      await conversation.requeue(entry.id, { countsAsAttempt: false, waitingFor: ['a1'] });
+      if (ends === 'cancel') await conversation.cancel(entry.id);
+      else await conversation.settle(entry.id, { status: 'cancelled' }, undefined);
+      const ended = (await conversation.message(entry.id)).entry;
+      t.match(ended, { status: 'cancelled', processed: true });
+      t.equal(ended.waitingFor, undefined);
+      t.match(await conversation.recover(RULES), { queued: 1, next: { id: next.id } });
+      t.ok(await conversation.begin(next.id));
+      await conversation.settle(next.id, { status: 'done' }, undefined);
+    }
+    t.equal((await add(conversation, 'last', { cap: 1 })).position, 0);
+  });
+
+  t.test(`${store}: an attempt of a run that has got on does not count, and one that has not is not given up here`, async (t) => {
+    const { conversation } = await opened(t);
+    const { entry } = await add(conversation, 'pay');
+    for (const [hasGotOn, attempts] of [
+      [true, 0],
+      [false, 1],
+      [true, 1],
+      [false, 2],
+    ] as const) {
+      await conversation.begin(entry.id);
+      t.match(await conversation.recover({ ...RULES, maxAttempts: 0, runs: new Map([[entry.id, hasGotOn]]) }), {
+        queued: 1,
+        next: { id: entry.id, status: 'queued', attempts },
+        over: [],
+      });
+    }
+  });
+
+  t.test(`${store}: whole results are kept up to a size, the newest ones, and go with the journals of what is over`, async (t) => {
+    const { conversation } = await opened(t);
+    const { entry } = await add(conversation, 'pay');
+    await conversation.begin(entry.id);
+    const whole = Buffer.from(JSON.stringify({ isError: false, parts: [] }));
+    await conversation.keepResult(entry.id, '1.1', whole);
+    await conversation.keepResult(entry.id, '1.1', whole);
+    t.strictSame(Buffer.from((await conversation.result(entry.id, '1.1')) ?? []), whole);
+    for (const [id, ref] of [
+      ['nobody', '1.1'],
+      [entry.id, '1.2'],
+      [entry.id, '../1'],
+    ] as const)
+      t.equal(await conversation.result(id, ref), undefined);
+    const half = Buffer.alloc(MAX_RESULT_BYTES / 2, 'x');
+    for (const ref of ['1.2', '1.3']) {
+      await new Promise((resolve) => setTimeout(resolve, 5)); // files are told apart by their time
+      await conversation.keepResult(entry.id, ref, half);
+    }
+    t.equal(await conversation.result(entry.id, '1.1'), undefined, 'the oldest one has no room beside them');
+    t.ok(half.equals((await conversation.result(entry.id, '1.2')) ?? Buffer.alloc(0)));
+    await conversation.appendSteps(entry.id, 0, [runRecord()]);
+    t.equal(await conversation.clearSteps(), 0, 'the message waits');
+    await conversation.settle(entry.id, { status: 'done' }, undefined);
+    t.equal(await conversation.clearSteps(), 3);
+    t.strictSame(await conversation.steps(entry.id), []);
+    t.equal(await conversation.result(entry.id, '1.2'), undefined);
   });
 }

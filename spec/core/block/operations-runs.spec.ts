@@ -38,7 +38,7 @@ t.test('a message without tools has no run', async (t) => {
   const one = await toolCore(t, { say: () => 'Hi.', config: {} });
   await t.rejects(one.blocks.run('ada', 'm1'), { code: 'RUN_NOT_FOUND' });
   await t.rejects(one.blocks.runResult('ada', 'm1', '1.1'), { code: 'RUN_NOT_FOUND' });
-  t.equal(await cancelRun({ files: { conversation: { entries: async () => [] } } } as never, 'm1'), undefined);
+  t.equal(await cancelRun({} as never, { files: { conversation: { entries: async () => [] } } } as never, 'm1'), undefined);
 });
 
 t.test('reset with hard deletes the journals of messages that have their outcome', async (t) => {

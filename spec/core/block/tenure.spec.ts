@@ -9,7 +9,12 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 function tenure(t: Test, isShared = true) {
   const pass = fakeTimers(t);
   const done: string[] = [];
-  const one = { doing: 'nothing' as 'nothing' | 'idle' | 'something', heldBy: undefined as string | undefined, dueAt: null as string | null };
+  const one = {
+    doing: 'nothing' as 'nothing' | 'idle' | 'something',
+    heldBy: undefined as string | undefined,
+    dueAt: null as string | null,
+    heldUntil: undefined as number | undefined,
+  };
   const world = {
     member: () => ({ isShared, take: async () => (one.heldBy === undefined ? CLAIM : { heldBy: one.heldBy }) }),
     now: () => 5,
@@ -22,6 +27,7 @@ function tenure(t: Test, isShared = true) {
     world,
     feed: { join: () => () => undefined },
     doing: () => one.doing,
+    heldUntil: () => one.heldUntil,
     written: async () => void done.push('written'),
     leave: () => void done.push('left'),
     giveBack: (_claim, { state, dueAt }) => void done.push(`given back ${state}${dueAt === null ? '' : ` until ${dueAt}`}`),
@@ -97,4 +103,39 @@ t.test('a server alone keeps every block', async (t) => {
   await pass(60_000);
   await turn();
   t.same([made.claim, done], [CLAIM, []]);
+});
+
+for (const [dueAt, until] of [
+  [null, '1970-01-01T00:00:09.000Z'],
+  ['1970-01-01T00:00:08.000Z', '1970-01-01T00:00:08.000Z'],
+  ['1970-01-01T00:00:10.000Z', '1970-01-01T00:00:09.000Z'],
+] as const) {
+  t.test(`what waits for a person is given back until the time is over, or until a schedule is due before that (${dueAt})`, async (t) => {
+    const { made, one, done, pass } = tenure(t);
+    Object.assign(one, { doing: 'idle', heldUntil: 9000, dueAt });
+    await made.take();
+    made.see();
+    await pass(30_000);
+    await turn();
+    t.equal(done.at(-1), `given back waiting-approval until ${until}`);
+  });
+}
+
+t.test('what needs the claim keeps it until it is over', async (t) => {
+  const { made, done } = tenure(t);
+  const result = await made.using(async () => {
+    await made.take();
+    made.see();
+    await turn();
+    t.equal(made.claim, CLAIM);
+    return 5;
+  });
+  t.equal(result, 5);
+  await turn();
+  t.equal(made.claim, undefined);
+  t.equal(done.at(-1), 'given back stopped');
+  await t.rejects(
+    made.using(() => Promise.reject(new Error('x'))),
+    { message: 'x' },
+  );
 });

@@ -11,6 +11,7 @@ import {
   parseGroup,
   parseKey,
   mayAskBlock,
+  mayReachBlock,
 } from '../../../core/keys/named-key.ts';
 import { keyWith } from '../../support/key-requests.ts';
 
@@ -123,6 +124,17 @@ t.test('what limits a key, and under which names it may ask', async (t) => {
   t.throws(() => assertMayUse(key, 'b/m'), refused);
 });
 
+t.test('a key with the right to MCP reaches the blocks of its list, or all of them, and has that list for nothing else', async (t) => {
+  const may = (limits: object, block: string) => [mayReachBlock(checkedLimits(limits), block), mayAskBlock(checkedLimits(limits), block)];
+  t.strictSame(may({ rights: ['mcp'] }, 'ada'), [true, false]);
+  t.strictSame(may({ rights: ['mcp'], blocks: ['a*'] }, 'ada'), [true, false]);
+  t.strictSame(may({ rights: ['mcp'], blocks: ['b*'] }, 'ada'), [false, false]);
+  t.strictSame(may({ rights: ['mcp', 'blocks'], blocks: ['a*'] }, 'ada'), [true, true]);
+  t.strictSame(may({ rights: ['blocks'] }, 'ada'), [false, true]);
+  t.strictSame(may({ blocks: ['ada'] }, 'ada'), [false, true]);
+  t.strictSame(may({}, 'ada'), [false, false]);
+});
+
 t.test('a key may ask the blocks of its list, or with the right all of them', async (t) => {
   const may = (limits: object, block: string) => mayAskBlock(checkedLimits(limits), block);
   t.notOk(may({}, 'ada'));
@@ -133,7 +145,7 @@ t.test('a key may ask the blocks of its list, or with the right all of them', as
   t.notOk(may({ rights: ['blocks'], blocks: ['ada', 'team-*'] }, 'bob'));
   for (const [field, value] of [
     ['rights', 'blocks'],
-    ['rights', ['mcp']],
+    ['rights', ['all']],
     ['rights', [1]],
     ['blocks', []],
     ['blocks', ['A']],

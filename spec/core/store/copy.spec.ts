@@ -8,6 +8,8 @@ import { openStore } from '../../../core/store/open.ts';
 import type { LedgerLine } from '../../../core/store/port.ts';
 import { AT, answerEntry, configOf, memoryOf, pair, pulseOf, userEntry } from '../../support/block-files.ts';
 import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
+import { runLine } from '../../../core/store/parts/run-lines.ts';
+import { modelRecord, runRecord } from '../../support/tools/records.ts';
 import { withSmallDisk } from '../../support/small-disk.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
@@ -60,12 +62,17 @@ async function workspaceOf(t: Test): Promise<string> {
     '.api-token': `bh_${'a'.repeat(43)}\n`,
     'auth.json': '{"secret": 1}',
   });
+  const runs = join(folder, 'blocks/ada/runs');
+  mkdirSync(runs);
+  writeFileSync(join(runs, 'm1.jsonl'), `${[runRecord(), modelRecord(1)].map(runLine).join('')}{"torn`);
+  writeFileSync(join(runs, 'm1.1.1.json'), '{"isError":false,"parts":[]}');
+  writeFileSync(join(runs, 'm2.jsonl'), '{"t":"run"');
   const archive = join(folder, 'blocks/ada/chat-archive');
   mkdirSync(archive);
   writeFileSync(join(archive, '2026-10.jsonl'), `${[...old, old[3]].map((entry) => JSON.stringify(entry)).join('\n')}\ntorn`);
   writeFileSync(join(archive, '2026-11.jsonl'), `${JSON.stringify(answerEntry('m1a', 'm1'))}\n`);
   const store = await openStore({ workspace: folder, bus: createBus(), now: Date.now, onLost: async () => undefined });
-  for (const minutes of [200_000, 50, 40]) await store.ledger.append(line('bob', minutes, { credential: 'second' }));
+  for (const minutes of [200_000, 50, 40]) await store.ledger.append(line('bob', minutes, { credential: 'second', step: 3 }));
   await store.ledger.append(line('eve', 39));
   await store.ledger.carry('bob', 'ada');
   await store.ledger.append(line('ada', 30, { failed: true, usage: null, costUsd: null }));

@@ -1,9 +1,10 @@
 // Which tools a model is offered, what it reads of their results, and how its arguments are checked.
 import t from 'tap';
 import { argumentCheck } from '../../../core/tools/arguments.ts';
+import { findTools } from '../../../core/tools/find.ts';
 import { offerAgain, offerFor, recordOf } from '../../../core/tools/offer.ts';
 import type { Catalogue, ToolDefinition } from '../../../core/tools/port.ts';
-import { beginningOf, cutText, resultText } from '../../../core/tools/results.ts';
+import { beginningOf, cutText, noticeOf, resultText, shownImages, wholeParts } from '../../../core/tools/results.ts';
 import { type ToolSettings, toolSettings } from '../../../core/tools/settings.ts';
 import { BANK, TRUSTED } from '../../support/tools/payment-host.ts';
 
@@ -26,11 +27,72 @@ t.test('a run that goes on has its own tools, and none that has changed', async 
   t.strictSame(namesIn(offerAgain(changed, recorded)), ['bank__fail', 'bank__list', 'bank__long', 'bank__pay_once', 'bank__set_limit']);
 });
 
-t.test('what does not fit is left out and told, and what is always offered comes first', async (t) => {
-  const offer = offerFor(CATALOGUE, settings({ always: ['bank/set_limit'], limits: { definitionTokens: 110 } }));
-  t.ok(namesIn(offer).includes('bank__set_limit'));
-  t.ok(offer.tools.length < BANK.length);
-  t.match(offer.problems, [/\d tools do not fit into tools\.limits\.definitionTokens/]);
+const tool = (server: string, name: string, more: object = {}): ToolDefinition => ({
+  server,
+  tool: name,
+  pin: `pin-of-${name}`,
+  inputSchema: { type: 'object', properties: {} },
+  description: `Does ${name.replaceAll('_', ' ')}.`,
+  ...more,
+});
+const manyOf = (server: string, count: number): ToolDefinition[] => Array.from({ length: count }, (_, index) => tool(server, `t${index}`));
+const MANY: Catalogue = {
+  tools: [...manyOf('large', 40), ...manyOf('small', 4), tool('large', 'create_issue'), tool('large', 'list_issues', { title: 'Issues' })],
+  settings: {},
+  problems: [],
+};
+
+t.test('what does not fit must be found: whole servers are offered, the smallest first, in half of the room', async (t) => {
+  const rules = settings({ servers: ['small', 'large'], always: ['large/t7'], limits: { definitionTokens: 500 } });
+  const offer = offerFor(MANY, rules, { called: new Set(['large/t3', 'large/none']) });
+  t.strictSame(namesIn(offer), ['block__find_tool', 'large__t3', 'large__t7', 'small__t0', 'small__t1', 'small__t2', 'small__t3']);
+  t.match(offer.tools[0]?.shown.description, /to be found: large \(40\)\.$/);
+  t.match(offer.problems, ['40 tools do not fit into tools.limits.definitionTokens and must be found with block__find_tool']);
+  t.strictSame(namesIn(offerFor(MANY, settings({ servers: ['small'] }))).includes('block__find_tool'), false, 'not where all fit');
+  t.strictSame(namesIn(offerFor({ ...MANY, tools: manyOf('large', 40) }, settings({ limits: { definitionTokens: 100 } }))), ['block__find_tool']);
+});
+
+t.test('same-list: a run that goes on has what was found since at the end of its list, and the same block__find_tool', async (t) => {
+  const rules = settings({ servers: ['small', 'large'], limits: { definitionTokens: 500 } });
+  const first = offerFor(MANY, rules);
+  const recorded = first.tools.map(({ definition }) => recordOf(definition));
+  const added = ['large/list_issues#pin-of-list_issues', 'large/create_issue#pin-of-create_issue', 'large/create_issue#other'];
+  const again = offerAgain({ ...MANY }, recorded, { settings: rules, added });
+  t.strictSame(
+    again.tools.map(({ shown }) => shown),
+    [...first.tools.map(({ shown }) => shown), ...again.tools.slice(-2).map(({ shown }) => shown)],
+  );
+  t.strictSame(namesIn(again).slice(-2), ['large__list_issues', 'large__create_issue']);
+});
+
+t.test('tools are found by their words: an exact name first, then by points, then by name', async (t) => {
+  const find = (query: string, more: object = {}) =>
+    findTools({ catalogue: MANY, settings: settings({ servers: ['small', 'large'], deny: ['large/t39'] }), query, listed: new Set(), added: [], ...more });
+  t.strictSame(find('Listed? ISSUE').tools, ['large/list_issues#pin-of-list_issues', 'large/create_issue#pin-of-create_issue']);
+  t.strictSame(find('large__create_issue').tools[0], 'large/create_issue#pin-of-create_issue');
+  t.strictSame(find('issue', { limit: 1 }).tools.length, 1);
+  t.strictSame(find('t39').tools, [], 'a denied tool is not found');
+  t.match(find('nothing-like-it').text, /No tool has these words/);
+  const listed = find('create', { listed: new Set(['large/create_issue']) });
+  t.strictSame(listed.tools, []);
+  t.match(listed.text, /nothing added to your list:\n- large__create_issue: .* \(in your list already\)$/);
+  const full = find('issue', { settings: settings({ limits: { definitionTokens: 80 } }) });
+  t.equal(full.tools.length, 1);
+  t.match(full.text, /no more room for definitions/);
+  t.match(find('issue', { settings: settings({ limits: { definitionTokens: 80 } }), added: full.tools, listed: new Set(['large/create_issue']) }).tools, []);
+});
+
+t.test('of 1,000 tools those that are offered or found are compiled, and no others; what the model reads of the rest is one line', async (t) => {
+  const inputSchema = { type: 'object', properties: { a: { $ref: '#/$defs/none' } } }; // fails when it is compiled, and not before
+  const tools = Array.from({ length: 1000 }, (_, index) => tool(`s${index % 10}`, `tool_${index}`, { inputSchema }));
+  const catalogue = { tools: [...tools, tool('good', 'tool_77a')], settings: {}, problems: [] };
+  const rules = settings({ limits: { definitionTokens: 1000 } });
+  const offer = offerFor(catalogue, rules, { called: new Set(['s1/tool_1']) });
+  t.strictSame(namesIn(offer), ['block__find_tool', 'good__tool_77a']);
+  t.ok((offer.tools[0]?.shown.description?.length ?? 0) < 300);
+  t.match(offer.problems, [/^999 tools do not fit/, /^s1\/tool_1: /], 'one was compiled');
+  t.equal(offer.problems.length, 2);
+  t.strictSame(findTools({ catalogue, settings: rules, query: 'tool_77a', listed: new Set(), added: [] }).tools, ['good/tool_77a#pin-of-tool_77a']);
 });
 
 t.test('a description has no characters that only a model sees, and an end', async (t) => {
@@ -84,13 +146,32 @@ t.test('a result is text: other parts are a line each, and control characters go
   t.equal(resultText(parts), 'ab\nc\n[image: image/png, 3 bytes]\n[document a.pdf: https://x.example/a]');
 });
 
+t.test('structured content is used where there is no text, and one that nests too deep is not shown', async (t) => {
+  t.strictSame(wholeParts([], { n: 1 }), [{ type: 'text', text: '{"n":1}' }]);
+  t.strictSame(wholeParts([{ type: 'text', text: 'One.' }], { n: 1 }), [{ type: 'text', text: 'One.' }]);
+  let deep: object = {};
+  for (let level = 0; level < 200; level += 1) deep = { deep };
+  t.throws(() => wholeParts([], deep), /nests deeper than 100 levels/);
+});
+
+t.test('a model sees four images of a result, each of at most 5 MiB', async (t) => {
+  const image = (data: string) => ({ type: 'image', mediaType: 'image/png', data }) as const;
+  const large = image('A'.repeat(7 * 1024 * 1024));
+  t.strictSame(
+    shownImages([large, ...['a', 'b', 'c', 'd', 'e'].map(image), { type: 'image', url: 'https://x.example/a.png' }]),
+    ['a', 'b', 'c', 'd'].map(image),
+  );
+});
+
 t.test('a long text keeps its beginning and its end, and says first what is left out', async (t) => {
-  t.strictSame(cutText('short', 10), { text: 'short', isCut: false });
+  t.strictSame(cutText('short', 10), { text: 'short', left: undefined });
   const text = `begin${'x'.repeat(100_000)}end`;
   const cut = cutText(text, 1000);
-  t.equal(cut.isCut, true);
-  t.match(cut.text, /^\(96,008 of 100,008 characters are left out after character 3,000\.\)\nbeginx+\n…\nx+end$/);
+  t.equal(cut.left, '96,008 of 100,008 characters are left out after character 3,000');
+  t.match(cut.text, /^beginx+\n…\nx+end$/);
   t.ok(cut.text.length < 4200);
+  t.equal(noticeOf(cut.left ?? '', '1.1'), `(${cut.left}; block__read_result reads on, ref 1.1.)`);
+  t.equal(noticeOf(cut.left ?? '', undefined), `(${cut.left}.)`);
   t.notMatch(cutText('😀'.repeat(10_000), 501).text, /\p{Cs}/u);
   t.equal(beginningOf('abcdef', 4), 'abc…');
   t.equal(beginningOf('ab😀f', 4), 'ab…');

@@ -1,13 +1,19 @@
 // Kills servers that pay, again and again, and holds the book of payments against what the conversations say. The model is in the process of the rig.
+//
+// With a database, two servers share each round: the first one is killed, and the other one goes on with what it had.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
+import { PostgresConversation } from '../../../core/store/postgres/conversation.ts';
+import { parseStorePlace } from '../../../core/store/postgres/place.ts';
+import { Database } from '../../../core/store/postgres/pool.ts';
 import type { ChatEntry, RunRecord } from '../../../core/types.ts';
+import { ask } from '../postgres.ts';
 import { pay } from './calls.ts';
 import { type NodeOptions, POINTS, type Point } from './payment-node-options.ts';
 import { toolModel } from './tool-model.ts';
@@ -18,6 +24,8 @@ export interface KillOptions {
   readonly seed: number;
   readonly blocks?: number;
   readonly messages?: number;
+  /** Makes a database for each round. Without it, each round is a folder. */
+  newStore?(): Promise<string>;
 }
 
 export interface KillReport {
@@ -33,6 +41,8 @@ export interface KillReport {
   readonly faults: readonly string[];
 }
 
+/** The shortest one. */
+const LEASE_MS = 2000;
 const ROOT = resolve(import.meta.dirname, '../../..');
 const SERVER = join(import.meta.dirname, 'payment-server.mjs');
 
@@ -64,19 +74,23 @@ function randomFrom(seed: number): () => number {
 }
 
 /** Each message asks for three payments: one, then two side by side. */
-export async function killPayments({ folder, kills, seed, blocks = 3, messages = 2 }: KillOptions): Promise<KillReport> {
+export async function killPayments({ folder, kills, seed, blocks = 3, messages = 2, newStore }: KillOptions): Promise<KillReport> {
   const node = await bundledNode();
   const random = randomFrom(seed);
   const names = Array.from({ length: blocks }, (_, index) => `b${index}`);
   const daemon = await startModel();
   const points: Record<string, number> = {};
   const faults: string[] = [];
+  const rounds: Round[] = [];
   let done = 0;
   try {
     for (let round = 0; done < kills; round += 1) {
       const workspace = join(folder, `round-${round}`);
       mkdirSync(workspace);
+      const store = await newStore?.();
+      rounds.push({ name: `round-${round}`, store });
       const options = {
+        ...(store !== undefined && { store, leaseMs: LEASE_MS }),
         workspace,
         book: join(folder, `book-${round}`),
         daemon: daemon.url,
@@ -88,9 +102,9 @@ export async function killPayments({ folder, kills, seed, blocks = 3, messages =
       while (!isOver) {
         const isLast = done >= kills;
         const point = isLast ? undefined : pick([...POINTS, 'any time', 'any time'] as const, random);
-        const ended = await life(node, options, point, random);
+        const ended = await (store === undefined ? life(node, options, point, random) : twoLives(node, options, point, random));
         if (ended === 'failed') faults.push(`a server in round ${round} has ended by itself`);
-        isOver = ended !== 'killed';
+        isOver = ended !== 'killed' || store !== undefined;
         if (ended === 'killed') {
           done += 1;
           points[point ?? 'none'] = (points[point ?? 'none'] ?? 0) + 1;
@@ -101,7 +115,7 @@ export async function killPayments({ folder, kills, seed, blocks = 3, messages =
     await daemon.close();
     rmSync(node, { recursive: true, force: true });
   }
-  return { kills: done, points, ...sum(folder, names, daemon.calls(), faults) };
+  return { kills: done, points, ...(await sum({ folder, rounds, names, calls: daemon.calls(), before: faults })) };
 }
 
 function pick<T>(from: readonly T[], random: () => number): T {
@@ -114,16 +128,38 @@ async function life(
   base: Omit<NodeOptions, 'times'>,
   point: Point | 'any time' | undefined,
   random: () => number,
+  onStart?: (child: ChildProcess) => void,
 ): Promise<'over' | 'killed' | 'failed'> {
   const own = point === undefined || point === 'any time' ? {} : { point };
   const options: NodeOptions = { ...base, ...own, times: 1 + Math.floor(random() * 3) };
   const child = spawn(process.execPath, [join(node, 'node.mjs'), JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
   if (point === 'any time') killSoon(child, random() * 400);
+  onStart?.(child);
   const said: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => said.push(line));
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
   if (signal === 'SIGKILL') return 'killed';
   return code === 0 && said.includes('over') ? 'over' : 'failed';
+}
+
+/** A server that is to be killed, and another one, which ends when all messages have their outcome. */
+async function twoLives(
+  node: string,
+  base: Omit<NodeOptions, 'times'>,
+  point: Point | 'any time' | undefined,
+  random: () => number,
+): Promise<'over' | 'killed' | 'failed'> {
+  const workspace = `${base.workspace}-other`;
+  mkdirSync(workspace);
+  let other: ReturnType<typeof life> = Promise.resolve('over');
+  const ended = await life(node, base, point, random, (child) => {
+    const begun = new Promise<void>((resolve) => {
+      child.stdout?.once('data', () => resolve());
+      child.once('close', () => resolve());
+    });
+    other = begun.then(() => life(node, { ...base, workspace }, undefined, random));
+  });
+  return (await other) === 'failed' ? 'failed' : ended;
 }
 
 /** After it is ready, so that time counts which it works in. */
@@ -180,19 +216,68 @@ const linesOf = <T>(path: string): T[] =>
 
 type Totals = Omit<KillReport, 'kills' | 'points'>;
 
-/** What the disk says, of all rounds. */
-function sum(folder: string, names: readonly string[], calls: number, before: readonly string[]): Totals {
+interface Round {
+  readonly name: string;
+  readonly store: string | undefined;
+}
+
+/** What is left of a round. */
+interface Left {
+  readonly bills: readonly { readonly messageId: string; readonly step: number }[];
+  block(name: string): Promise<{ readonly entries: readonly ChatEntry[]; records(id: string): Promise<readonly RunRecord[]> }>;
+  close(): Promise<void>;
+}
+
+function leftInFolder(workspace: string): Left {
+  return {
+    bills: linesOf<{ messageId: string; step: number }>(join(workspace, 'ledger.jsonl')),
+    block: async (name) => {
+      const folder = join(workspace, 'blocks', name);
+      const entries = JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8')) as ChatEntry[];
+      return { entries, records: async (id) => linesOf<RunRecord>(join(folder, 'runs', `${id}.jsonl`)) };
+    },
+    close: async () => undefined,
+  };
+}
+
+async function leftInDatabase(store: string): Promise<Left> {
+  const database = await Database.open(parseStorePlace(store), { connections: 1 });
+  const bills = (await ask(store, 'select message_id, step from bh.ledger')).map(({ message_id, step }) => ({
+    messageId: String(message_id),
+    step: Number(step),
+  }));
+  return {
+    bills,
+    block: async (name) => {
+      const [row] = await ask(store, 'select id::int from bh.block where name = $1', [name]);
+      const conversation = new PostgresConversation({ database, block: Number(row?.['id']), at: () => new Date().toISOString() });
+      return { entries: await conversation.entries(), records: (id) => conversation.steps(id) };
+    },
+    close: () => database.close(),
+  };
+}
+
+interface ToSum {
+  readonly folder: string;
+  readonly rounds: readonly Round[];
+  readonly names: readonly string[];
+  readonly calls: number;
+  readonly before: readonly string[];
+}
+
+/** What the disk or the database says, of all rounds. */
+async function sum({ folder, rounds, names, calls, before }: ToSum): Promise<Totals> {
   const faults = [...before];
   const totals = { payments: 0, effects: 0, done: 0, unknown: 0, unknownThatRan: 0, bills: 0 };
-  for (const round of readdirSync(folder).filter((name) => name.startsWith('round-'))) {
-    const workspace = join(folder, round);
+  for (const { name: round, store } of rounds) {
     const paid = new Map<string, number>();
     for (const { callId } of linesOf<{ callId: string }>(join(folder, round.replace('round', 'book')))) paid.set(callId, (paid.get(callId) ?? 0) + 1);
     for (const [callId, times] of paid) if (times > 1) faults.push(`${round}: ${callId} took effect ${times} times`);
     totals.effects += paid.size;
-    const bills = linesOf<{ messageId: string; step: number }>(join(workspace, 'ledger.jsonl'));
-    totals.bills += bills.length;
-    for (const name of names) judgeBlock(join(workspace, 'blocks', name), { round, name, paid, bills, totals, faults });
+    const left = store === undefined ? leftInFolder(join(folder, round)) : await leftInDatabase(store);
+    totals.bills += left.bills.length;
+    for (const name of names) await judgeBlock(left, { round, name, paid, totals, faults });
+    await left.close();
   }
   if (totals.bills > calls) faults.push(`${totals.bills} bills for ${calls} calls of the model`);
   return { ...totals, calls, faults };
@@ -202,18 +287,17 @@ interface Judged {
   readonly round: string;
   readonly name: string;
   readonly paid: ReadonlyMap<string, number>;
-  readonly bills: readonly { readonly messageId: string; readonly step: number }[];
   readonly totals: { payments: number; done: number; unknown: number; unknownThatRan: number };
   readonly faults: string[];
 }
 
-function judgeBlock(folder: string, { round, name, paid, bills, totals, faults }: Judged): void {
-  const entries = JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8')) as ChatEntry[];
+async function judgeBlock({ bills, block }: Left, { round, name, paid, totals, faults }: Judged): Promise<void> {
+  const { entries, records: recordsOf } = await block(name);
   for (const { id, status, clientId } of entries.filter(({ role }) => role === 'user')) {
     const place = `${round} ${name} ${clientId}`;
     const answers = entries.filter(({ replyTo }) => replyTo === id);
     if (status !== 'done' || answers.length !== 1) faults.push(`${place}: it is ${status} and has ${answers.length} answers`);
-    const records = linesOf<RunRecord>(join(folder, 'runs', `${id}.jsonl`));
+    const records = await recordsOf(id);
     for (const record of records) {
       if (record.t === 'answer' && !bills.some((bill) => bill.messageId === id && bill.step === record.step))
         faults.push(`${place}: step ${record.step} has no bill`);

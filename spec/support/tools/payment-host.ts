@@ -45,6 +45,10 @@ export interface PaymentHostOptions {
   readonly server?: string;
   readonly settings?: ServerSettings;
   readonly tools?: readonly ToolDefinition[];
+  /** Gives the result in place of the process, where it gives one. */
+  readonly answer?: (call: ToolCallRequest) => ToolOutcome | undefined;
+  /** Of other servers than the bank. */
+  readonly others?: Readonly<Record<string, ServerSettings>>;
   /** Called with each call before its bytes leave, and after its answer has come. */
   onBefore?(call: ToolCallRequest): void | Promise<void>;
   onAfter?(call: ToolCallRequest): void | Promise<void>;
@@ -71,14 +75,17 @@ export class PaymentHost implements ToolHost {
   }
 
   async catalogue(servers: readonly string[]): Promise<Catalogue> {
-    const problems = servers.filter((server) => server !== 'bank').map((server) => ({ server, problem: 'there is no such server' }));
-    return { tools: servers.includes('bank') ? this.tools : [], settings: { bank: this.#options.settings ?? TRUSTED }, problems };
+    const settings = { bank: this.#options.settings ?? TRUSTED, ...this.#options.others };
+    const problems = servers.filter((server) => !Object.hasOwn(settings, server)).map((server) => ({ server, problem: 'there is no such server' }));
+    return { tools: this.tools.filter(({ server }) => servers.includes(server)), settings, problems };
   }
 
   async call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
     this.calls.push(call);
     await this.#options.onBefore?.(call);
     const begun = performance.now();
+    const given = this.#options.answer?.(call);
+    if (given !== undefined) return given;
     const answer = await this.#ask(call, signal);
     if (answer === undefined) throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', signal.aborted ? 'the call was cut off' : 'bank has ended');
     await this.#options.onAfter?.(call);

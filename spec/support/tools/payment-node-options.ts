@@ -22,6 +22,9 @@ export interface NodeOptions {
   readonly blocks: readonly string[];
   /** What each block is asked for, once. */
   readonly messages: readonly string[];
+  /** The database that has the workspace, where it is none of the folder, and the lease of servers there. */
+  readonly store?: string;
+  readonly leaseMs?: number;
   /** Ends itself there, the n-th time that it comes by. */
   readonly point?: Point;
   readonly times: number;

@@ -1,7 +1,8 @@
 // A server for the kill rig, in a process of its own: blocks that pay, until each message has its outcome. At a named point it ends itself with SIGKILL, as if the
 // machine had done it. Its only argument is JSON (NodeOptions).
 import { createOllama } from '../../../adapters/ollama/index.ts';
-import { createCore } from '../../../core/index.ts';
+import { connectStore, createCore } from '../../../core/index.ts';
+import { PostgresRuns } from '../../../core/store/postgres/runs.ts';
 import { hookJournals } from './journal-hooks.ts';
 import { PaymentHost } from './payment-host.ts';
 import type { NodeOptions, Point } from './payment-node-options.ts';
@@ -17,34 +18,69 @@ function at(point: Point): void {
 
 const kinds = (text: string): string[] => text.split('\n').flatMap((line) => /^\{"t":"(\w+)"/.exec(line)?.[1] ?? []);
 
-await hookJournals({
-  onWrite(text) {
-    const has = (kind: string): boolean => kinds(text).includes(kind);
+const hooked = options.store === undefined ? hookFiles() : hookDatabase();
+await hooked;
+
+function hookFiles(): Promise<unknown> {
+  return hookJournals({
+    onWrite(text) {
+      const has = (kind: string): boolean => kinds(text).includes(kind);
+      if (has('answer')) at('before-answer-record');
+      if (has('call')) at('before-call-record');
+      if (has('result')) at('before-result-record');
+      if (has('call') && options.point === 'torn-call-record' && left === 1) return Math.floor(text.length / 2);
+      if (has('call') && options.point === 'torn-call-record') left -= 1;
+      return undefined;
+    },
+    onTorn: () => at('torn-call-record'),
+    onSynced(text) {
+      if (kinds(text).includes('result')) at('after-result-record');
+      if (kinds(text).includes('end')) at('after-end-record');
+    },
+  });
+}
+
+/** Around the statement that appends. In place of a torn record, the statement is on its way when the server ends. */
+async function hookDatabase(): Promise<void> {
+  const proto = PostgresRuns.prototype;
+  const { appendSteps } = proto;
+  proto.appendSteps = async function (claim, messageId, from, records) {
+    const has = (kind: string): boolean => records.some((record) => record.t === kind);
     if (has('answer')) at('before-answer-record');
     if (has('call')) at('before-call-record');
     if (has('result')) at('before-result-record');
-    if (has('call') && options.point === 'torn-call-record' && left === 1) return Math.floor(text.length / 2);
-    if (has('call') && options.point === 'torn-call-record') left -= 1;
-    return undefined;
-  },
-  onTorn: () => at('torn-call-record'),
-  onSynced(text) {
-    if (kinds(text).includes('result')) at('after-result-record');
-    if (kinds(text).includes('end')) at('after-end-record');
-  },
-});
+    const appended = appendSteps.call(this, claim, messageId, from, records);
+    if (has('call')) setImmediate(() => at('torn-call-record'));
+    await appended;
+    if (has('result')) at('after-result-record');
+    if (has('end')) at('after-end-record');
+  };
+}
 
 const host = new PaymentHost({ book: options.book, server: options.server, onBefore: () => at('before-bytes-leave'), onAfter: () => at('after-effect') });
-const core = createCore({ workspace: options.workspace, adapters: [createOllama()], env: { OLLAMA_BASE_URL: options.daemon }, tools: host });
+const { store, leaseMs } = options;
+const core = createCore({
+  workspace: options.workspace,
+  adapters: [createOllama()],
+  env: { OLLAMA_BASE_URL: options.daemon },
+  tools: host,
+  ...(store !== undefined && { store: await connectStore(store, { leaseMs }) }),
+});
 await core.start();
 const known = new Set((await core.blocks.list()).map(({ name }) => name));
-const config = { adapter: { provider: 'ollama', model: 'm' }, tools: { servers: ['bank'], allow: ['bank/*'] }, retry: { maxAttempts: 3 } };
+// On a busy machine, attempts are killed before they get on.
+const config = { adapter: { provider: 'ollama', model: 'm' }, tools: { servers: ['bank'], allow: ['bank/*'] }, retry: { maxAttempts: 10 } };
 for (const name of options.blocks) {
-  if (!known.has(name)) await core.blocks.create({ name, config });
+  if (!known.has(name)) await core.blocks.create({ name, config }).catch(unlessThere);
   for (const message of options.messages) await core.blocks.post(name, { message: `${name}: ${message}`, clientId: message }, 'api');
   await core.blocks.start(name);
 }
 process.stdout.write('ready\n');
+
+/** The other server may have made it meanwhile. */
+function unlessThere(error: unknown): void {
+  if ((error as { code?: string }).code !== 'NAME_TAKEN') throw error;
+}
 
 const isOver = async (): Promise<boolean> => {
   for (const name of options.blocks) {
@@ -53,6 +89,6 @@ const isOver = async (): Promise<boolean> => {
   }
   return true;
 };
-while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 10));
+while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, store === undefined ? 10 : 50));
 process.stdout.write('over\n');
 await core.close();

@@ -1,13 +1,11 @@
-// Whole servers with tools: one whose block "ada" may call the tools of a bank, before a model that a test writes, and one whose servers of tools are managed.
+// A whole server whose block "ada" may call the tools of a bank, before a model that a test writes.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
-import type { ToolHost } from '../../../core/index.ts';
 import type { ShownApproval } from '../../../core/types.ts';
 import { RUNNABLE } from '../blocks.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../server.ts';
 import { testFolder } from '../test-folder.ts';
 import { PaymentHost, type PaymentHostOptions } from './payment-host.ts';
-import { type ServerRig, serverRig } from './server-rig.ts';
 import { type Said, type Seen, toolModel } from './tool-model.ts';
 
 export interface ToolServerOptions extends Omit<TestServerOptions, 'tools' | 'answer'> {
@@ -61,23 +59,4 @@ export async function toolServer(t: Test, { say, rules = { servers: ['bank'], as
         return ['done', 'failed', 'cancelled'].includes(status) ? status : undefined;
       }),
   });
-}
-
-/** A server that starts nothing but lists that a test writes. */
-export async function startToolServer(t: Test, options: TestServerOptions = {}): Promise<TestServer & { readonly rig: ServerRig }> {
-  let rig: ServerRig | undefined;
-  const host: ToolHost = {
-    get servers() {
-      return rig?.servers;
-    },
-    catalogue: async (servers) => rig?.book.catalogue(servers) ?? { tools: [], settings: {}, problems: [] },
-    call: async () => {
-      throw new Error('nothing is called here');
-    },
-    halt: async () => undefined,
-    close: async () => undefined,
-  };
-  const server = await startServer(t, { ...options, tools: host });
-  rig = serverRig(t, { workspace: server.workspace, isOwn: ({ origin }) => origin === server.url });
-  return Object.assign(server, { rig });
 }

@@ -94,6 +94,8 @@ export interface TypedLimits extends Readonly<Record<NumberField, string>> {
   readonly models: string;
   /** The same of blocks; a star alone is all of them. */
   readonly blocks: string;
+  /** What it may do with them. */
+  readonly rights: ProgramKey['rights'];
   readonly group: string;
   /** The last day, as fields of dates have it. */
   readonly lastDay: string;
@@ -107,7 +109,8 @@ export function typedLimits(key?: ProgramKey): TypedLimits {
   return {
     ...numbers,
     models: key?.models?.join('\n') ?? '',
-    blocks: key?.blocks?.join('\n') ?? (key?.rights.includes('blocks') === true ? ALL_BLOCKS : ''),
+    blocks: key?.blocks?.join('\n') ?? (key !== undefined && key.rights.length > 0 ? ALL_BLOCKS : ''),
+    rights: key?.rights ?? [],
     group: key?.group ?? '',
     lastDay: key?.expiresAt == null ? '' : dayOf(new Date(key.expiresAt)),
     refuses: key && key.unpriced === 'refuse',
@@ -136,7 +139,7 @@ export function limitsOf(typed: TypedLimits, before: TypedLimits | undefined): C
   const all: ChangeKey = {
     ...(Object.fromEntries(numbers) as ChangeKey),
     models: models.length === 0 ? null : models,
-    rights: blocks.length === 0 ? [] : ['blocks'],
+    rights: blocks.length === 0 ? [] : rightsOf(typed),
     blocks: blocks.length === 0 || blocks.includes(ALL_BLOCKS) ? null : blocks,
     group: typed.group === '' ? null : typed.group,
     expiresAt: typed.lastDay === '' ? null : new Date(`${typed.lastDay}T23:59:59`).toISOString(),
@@ -151,6 +154,11 @@ export function limitsOf(typed: TypedLimits, before: TypedLimits | undefined): C
   return Object.fromEntries(
     Object.entries(all).filter(([field]) => !(isSame[field] ?? typed[field as keyof TypedLimits] === before[field as keyof TypedLimits])),
   );
+}
+
+/** A key that other agents have keeps its rights, and gets no others with another list. */
+function rightsOf({ rights }: TypedLimits): ProgramKey['rights'] {
+  return rights.includes('mcp') ? rights : ['blocks'];
 }
 
 /** Null for an empty text, undefined for one that is no number. Thousands may be set apart where only whole numbers may stand. */

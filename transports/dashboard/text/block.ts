@@ -115,6 +115,7 @@ export function senderText({ channel, chain, clientId }: Pick<ChatEntry, 'channe
   if (channel === 'schedule') return `Schedule ${clientId?.split(':')[1] ?? ''}`;
   const [link] = chain ?? [];
   if (link?.via === 'hook') return `Hook ${link.hook ?? ''}`;
+  if (link?.via === 'mcp') return link.key === undefined ? 'MCP' : `MCP, key ${link.key}`;
   return link?.via === 'key' && link.key !== undefined ? `Key ${link.key}` : chatText.you;
 }
 

@@ -114,7 +114,7 @@ export function limitsText({ group, inFlight, requestsPerMinute, tokensPerMinute
     tokensPerMinute === null ? '' : `${plural(tokensPerMinute, 'token', 'tokens')} a minute`,
     unpriced === 'refuse' ? 'known prices only' : '',
     models === null ? '' : models.join(', '),
-    blocks === null && rights.length === 0 ? '' : `blocks ${blocks?.join(', ') ?? 'all'}`,
+    blocks === null && rights.length === 0 ? '' : `blocks ${blocks?.join(', ') ?? 'all'}${rights.includes('mcp') ? ' (MCP)' : ''}`,
   ]
     .filter((text) => text !== '')
     .join(' · ');

@@ -111,7 +111,13 @@ async function outcome(context: RouteContext, block: string, posted: AskedBlock,
 }
 
 /** Waits until the message has its outcome, the time is up, the server ends, or the attempt breaks off whose text went out. */
-async function awaited({ core, server, signal }: RouteContext, block: string, id: string, { waitMs }: WaitTimes, text?: BlockAnswer): Promise<AwaitedMessage> {
+export async function awaited(
+  { core, server, signal }: RouteContext,
+  block: string,
+  id: string,
+  { waitMs }: WaitTimes,
+  text?: BlockAnswer,
+): Promise<AwaitedMessage> {
   const over = new AbortController();
   const end = (): void => over.abort();
   const draining = onAbort(server.draining, end);

@@ -6,6 +6,8 @@ import { BLOCK_EXAMPLES } from './examples-blocks.ts';
 import { CLIENT_EXAMPLES } from './examples-clients.ts';
 import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
 import { HOOK_EXAMPLES } from './examples-hooks.ts';
+import { MCP_EXAMPLES } from './examples-mcp.ts';
+import { NOTIFY_EXAMPLES } from './examples-notify.ts';
 import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
 import { APPROVAL_EXAMPLES } from './examples-approvals.ts';
 import { SCHEDULE_EXAMPLES } from './examples-schedules.ts';
@@ -27,6 +29,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...SCHEDULE_EXAMPLES,
   ...APPROVAL_EXAMPLES,
   ...HOOK_EXAMPLES,
+  ...NOTIFY_EXAMPLES,
+  ...MCP_EXAMPLES,
   ...TOOL_EXAMPLES,
   ...CLIENT_EXAMPLES,
   ...PROTOCOL_EXAMPLES,

@@ -16,7 +16,7 @@ const ERROR_HEADERS: Readonly<Record<number, object>> = {
 };
 
 /** The body of an error of a route that speaks another protocol. */
-const FAULT = { 'application/json': { schema: { anyOf: [ref('OpenAIError'), ref('MessageError'), ref('OllamaError')] } } };
+const FAULT = { 'application/json': { schema: { anyOf: [ref('OpenAIError'), ref('MessageError'), ref('OllamaError'), ref('McpError')] } } };
 /** The statuses that such a route may answer besides those of every route. */
 const FAULT_STATUSES = [400, 404, 413, 415, 422, 502, 504, 529];
 

@@ -1,6 +1,7 @@
 // The schemas of the published contract, each once under its name. A schema inside another one is a reference. Pure: no I/O.
 import { schemas as core } from '../../../core/index.ts';
 import { CHAT_SHAPES } from './protocol-chat.ts';
+import { MCP_SHAPES } from './protocol-mcp.ts';
 import { MESSAGES_SHAPES } from './protocol-messages.ts';
 import { NDJSON_SHAPES } from './protocol-ndjson.ts';
 import { RESPONSES_SHAPES } from './protocol-responses.ts';
@@ -81,6 +82,7 @@ const OWN = {
   ...RESPONSES_SHAPES,
   ...MESSAGES_SHAPES,
   ...NDJSON_SHAPES,
+  ...MCP_SHAPES,
 } as const;
 
 /** A key of `components.schemas`. */

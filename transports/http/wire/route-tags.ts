@@ -9,6 +9,8 @@ const TAGS = {
   Memory: 'What a block remembers besides its messages.',
   Schedules: 'Messages that a block gets at certain times.',
   Hooks: 'Doors of a block for other programs, whose signed deliveries become messages.',
+  Notifications: 'What people are told of, where, and the links that decide about a call.',
+  MCP: 'The door of other agents: Blockhouse as a server of the Model Context Protocol.',
   Tools: 'The servers whose tools blocks may call, and what a person has approved of them.',
   Approvals: 'Calls of tools that wait for people.',
   Archive: 'Archived blocks, until they are restored or deleted for good.',

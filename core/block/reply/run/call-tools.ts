@@ -4,20 +4,22 @@
 // own-records: each result is written when it comes; only the last of those made side by side waits for the disk. So a crash takes no result along that a tool gave
 //   before it, and a power cut at most some, whose calls are `unknown` then.
 import { type BlockhouseError, toBlockhouseError } from '../../../errors.ts';
-import type { RunRecord } from '../../../types.ts';
-import type { ToolCallRequest, ToolHost, ToolOutcome } from '../../../tools/port.ts';
-import { cutText, resultText } from '../../../tools/results.ts';
+import type { ContentPart, RunRecord } from '../../../types.ts';
+import type { JsonRecord, ToolCallRequest, ToolHost, ToolOutcome } from '../../../tools/port.ts';
+import { cutText, noticeOf, resultText, shownImages, wholeParts } from '../../../tools/results.ts';
+import type { BuiltinOutcome } from './builtins.ts';
 import type { ReadyCall } from './check-calls.ts';
 import type { RunJournal } from './run-journal.ts';
 
-const CALL_TIMEOUT_MS = 60_000;
-const MAX_BYTES = 8 * 1024 * 1024;
+/** Where the settings of a server say nothing. */
+export const CALL_TIMEOUT_MS = 60_000;
+export const MAX_BYTES = 8 * 1024 * 1024;
 
 /** What calls are made with. */
 export interface CallOptions {
   readonly block: string;
   readonly messageId: string;
-  readonly host: ToolHost;
+  readonly host: Pick<ToolHost, 'call'>;
   readonly journal: RunJournal;
   readonly parallel: number;
   readonly resultTokens: number;
@@ -29,7 +31,7 @@ export interface CallOptions {
   at(): string;
   /** Called before a call is made. */
   onCall(tool: string): void;
-  /** Keeps the whole of a result that was cut. False if it could not. */
+  /** Keeps the whole of a result that was cut, or has images. False if it could not. */
   keep(place: string, bytes: Uint8Array): Promise<boolean>;
 }
 
@@ -42,9 +44,9 @@ export async function callTools(ready: readonly ReadyCall[], options: CallOption
     await journal.append(group.map(({ call, tool }): RunRecord => ({ t: 'call', call: call.place, at, try: call.tries + 1, pin: tool.definition.pin }))); // intent-first
     let left = group.length;
     const calls = group.map(async (one) => {
-      const record = await callOne(one, options);
+      const records = await callOne(one, options);
       left -= 1;
-      if (record !== undefined) await journal.append([record], { quiet: left > 0 }); // own-records
+      if (records.length > 0) await journal.append(records, { quiet: left > 0 }); // own-records
     });
     await allOf(calls);
   }
@@ -56,19 +58,19 @@ async function allOf(calls: readonly Promise<void>[]): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Undefined where the outcome is not known. */
-async function callOne(one: ReadyCall, options: CallOptions): Promise<RunRecord | undefined> {
+/** None where the outcome is not known. */
+async function callOne(one: ReadyCall, options: CallOptions): Promise<readonly RunRecord[]> {
   const { call, tool } = one;
   const { host, signal, causes } = options;
   options.onCall(tool.id);
   try {
-    const outcome = await host.call(requestOf(one, options), signal);
-    return await resultOf(call.place, outcome, options);
+    const outcome: BuiltinOutcome = await host.call(requestOf(one, options), signal);
+    return [...(outcome.records ?? []), await resultOf(call.place, outcome, options)];
   } catch (error) {
     const fault = toBlockhouseError(error);
-    if (fault.code === 'TOOL_NOT_BEGUN') return { t: 'refused', call: call.place, code: 'server-failed', note: `The call was not made: ${fault.message}` };
+    if (fault.code === 'TOOL_NOT_BEGUN') return [{ t: 'refused', call: call.place, code: 'server-failed', note: `The call was not made: ${fault.message}` }];
     causes.set(call.place, signal.aborted ? 'it was cut off' : causeOf(fault));
-    return undefined;
+    return [];
   }
 }
 
@@ -77,25 +79,54 @@ function causeOf({ code, message }: BlockhouseError): string {
   return code === 'INTERNAL_ERROR' ? 'the program that makes the calls has failed' : message.replace(/\.$/, '');
 }
 
-function requestOf({ call, tool }: ReadyCall, { block, messageId }: CallOptions): ToolCallRequest {
-  const { definition, settings, key } = tool;
-  const callId = `${block}/${messageId}/${call.place}`;
+/** The arguments as they are sent: with the id of the call, where the tool has an argument for it. */
+export function argumentsOf({ call, tool: { key } }: ReadyCall, { block, messageId }: Pick<CallOptions, 'block' | 'messageId'>): JsonRecord {
   const args = call.asked.arguments;
+  return key === undefined ? args : { ...args, [key.argument]: `${block}/${messageId}/${call.place}` };
+}
+
+function requestOf(one: ReadyCall, options: CallOptions): ToolCallRequest {
+  const { definition, settings } = one.tool;
+  const { block, messageId } = options;
   return {
     block,
     server: definition.server,
     tool: definition.tool,
-    arguments: key === undefined ? args : { ...args, [key.argument]: callId },
+    arguments: argumentsOf(one, options),
     pin: definition.pin,
     timeoutMs: settings.callTimeoutMs ?? CALL_TIMEOUT_MS,
     maxBytes: settings.maxResultBytes ?? MAX_BYTES,
-    callId,
+    callId: `${block}/${messageId}/${one.call.place}`,
   };
 }
 
-async function resultOf(place: string, { isError, parts, ms }: ToolOutcome, { resultTokens, at, keep }: CallOptions): Promise<RunRecord> {
+/** What is recorded of a result. One that can't be shown is an error, and no refusal: the call ran. */
+export async function resultOf(
+  place: string,
+  { isError, parts: given, structuredContent, ms: exact }: ToolOutcome,
+  { resultTokens, at, keep }: Pick<CallOptions, 'resultTokens' | 'at' | 'keep'>,
+): Promise<Extract<RunRecord, { readonly t: 'result' }>> {
+  const ms = Math.round(exact);
+  let parts: readonly ContentPart[];
+  try {
+    parts = wholeParts(given, structuredContent);
+  } catch (error) {
+    return { t: 'result', call: place, at: at(), ms, isError: true, text: `The call ran, and its result can't be shown: ${(error as Error).message}.` };
+  }
   const whole = resultText(parts);
-  const { text, isCut } = cutText(whole, resultTokens);
-  const isKept = isCut && (await keep(place, Buffer.from(JSON.stringify({ isError, parts }))));
-  return { t: 'result', call: place, at: at(), ms: Math.round(ms), isError, text, ...(isKept && { ref: place }), ...(isCut && { chars: whole.length }) };
+  const { text, left } = cutText(whole, resultTokens);
+  const images = shownImages(parts).length;
+  const isKept = (left !== undefined || images > 0) && (await keep(place, Buffer.from(JSON.stringify({ isError, parts }))));
+  const ref = isKept ? place : undefined;
+  return {
+    t: 'result',
+    call: place,
+    at: at(),
+    ms,
+    isError,
+    text,
+    ...(left !== undefined && { notice: noticeOf(left, ref), chars: whole.length }),
+    ...(ref !== undefined && { ref }),
+    ...(isKept && images > 0 && { images }),
+  };
 }

@@ -5,11 +5,13 @@
 import { homedir } from 'node:os';
 import { randomBytes } from 'node:crypto';
 import type { RunRecord } from '../../../types.ts';
+import { FIND_TOOL } from '../../../tools/builtin/definitions.ts';
 import { digestOf } from '../../../tools/canonical.ts';
 import type { CallState, RunState } from '../../../tools/journal.ts';
 import { equalBefore, isRepeatOf } from '../../../tools/next.ts';
 import type { OfferedTool } from '../../../tools/offer.ts';
 import { judgeCall } from '../../../tools/policy.ts';
+import type { Probe } from '../../../tools/probe.ts';
 import type { ToolSettings } from '../../../tools/settings.ts';
 import type { Approval } from '../../../types.ts';
 
@@ -28,6 +30,8 @@ export interface CheckOptions {
   readonly tools: ReadonlyMap<string, OfferedTool>;
   /** Why calls broke off that were made in this process, by their place. */
   readonly causes: ReadonlyMap<string, string>;
+  /** The probe of a call whose outcome is not known; undefined where there is none that says it. */
+  probeOf?(call: CallState, tool: OfferedTool): Probe | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
   real(path: string): Promise<string | undefined>;
@@ -43,22 +47,32 @@ export interface ReadyCall {
 export interface Checked {
   readonly records: readonly RunRecord[];
   readonly ready: readonly ReadyCall[];
+  /** To be asked before all else: nothing is recorded or made until they have answered. */
+  readonly probes: readonly ProbeCall[];
 }
 
-type Verdict = RunRecord | { readonly ready: ReadyCall };
+/** A call that a probe is asked about. */
+export interface ProbeCall extends ReadyCall {
+  readonly probe: Probe;
+}
+
+type Verdict = RunRecord | { readonly ready: ReadyCall } | { readonly probe: ProbeCall };
 
 /** Checks the calls of the last answer that have no outcome. */
 export async function checkCalls(options: CheckOptions): Promise<Checked> {
   const records: RunRecord[] = [];
   const ready: ReadyCall[] = [];
+  const probes: ProbeCall[] = [];
   const room = new CallRoom(options.state);
   for (const call of options.state.last?.calls ?? []) {
     if (call.outcome !== undefined) continue;
     const verdict = await new Check(options, call, room).verdict();
     if ('ready' in verdict) ready.push(verdict.ready);
+    else if ('probe' in verdict) probes.push(verdict.probe);
     else records.push(verdict);
   }
-  return { records, ready: records.some(({ t }) => t === 'ask') ? [] : ready };
+  if (probes.length > 0) return { records: [], ready: [], probes };
+  return { records, ready: records.some(({ t }) => t === 'ask') ? [] : ready, probes };
 }
 
 /** How many calls a run may still make. */
@@ -109,6 +123,7 @@ class Check {
     const { asked, approval } = this.#call;
     const isRepeat = isRepeatOf(state, this.#call, tool.marks.readOnly);
     const call = { tool: tool.id, arguments: asked.arguments, pin: tool.definition.pin, marks: tool.marks, isRepeat, isTainted: this.#isTainted() };
+    if (tool.isFree) return undefined;
     const verdict = await judgeCall(settings, call, { home: homedir(), real });
     if (verdict.kind === 'deny') return this.#refuse('denied', 'The rules of this block do not allow this call.');
     if (approval?.decision !== undefined) return this.#decided(tool);
@@ -147,6 +162,8 @@ class Check {
         text: `The user says that this call ran.${asked.note === undefined ? '' : ` ${asked.note}`}`,
         by: 'person',
       };
+    const probe = isSame && asked === undefined ? this.#options.probeOf?.(this.#call, tool) : undefined;
+    if (tool !== undefined && probe !== undefined) return { probe: { call: this.#call, tool, probe } };
     if (asked?.decision === 'not-ran' && isSame) return { ready: { call: this.#call, tool } };
     if (settings.onUnknown === 'ask' && asked === undefined && tool !== undefined) return this.#ask(tool, 'unknown', 'unknown');
     return { t: 'unknown', call: place, why };
@@ -155,10 +172,11 @@ class Check {
   #notThere(): RunRecord {
     const { tools, state } = this.#options;
     const { tool } = this.#call.asked;
-    const wasThere = state.run?.tools.some((one) => one.startsWith(`${tool}#`)) === true;
+    const wasThere = [...(state.run?.tools ?? []), ...state.added].some((one) => one.startsWith(`${tool}#`));
     if (wasThere) return this.#refuse('changed', 'The definition of this tool has changed, so it can not be called now.');
     const names = [...tools.values()].map(({ shown }) => shown.name);
-    return this.#refuse('not-offered', `There is no tool of this name. The tools are ${names.join(', ') || 'none'}.`);
+    const more = names.includes(FIND_TOOL) ? ` Others are found with ${FIND_TOOL}.` : '';
+    return this.#refuse('not-offered', `There is no tool of this name. The tools are ${names.join(', ') || 'none'}.${more}`);
   }
 
   #wrongArguments(wrong: string): RunRecord {

@@ -46,7 +46,7 @@ export async function closeRun(journal: RunJournal, { status, code, what, at }: 
   return state.run === undefined ? undefined : { run: state.run.run, steps: entrySteps(state), text: effectsText(state, what) };
 }
 
-/** effects-are-told, for a message that is cancelled while nobody answers it. The entry afterwards; undefined if it has its outcome by now. */
+/** effects-are-told, for a message that is cancelled while nobody answers it. The entry afterwards; undefined if it has its outcome by now. In files, a claim says nothing. */
 export async function cancelWaiting(
   context: Pick<BlockContext, 'name' | 'files' | 'at' | 'world'>,
   message: ChatEntry,
@@ -62,7 +62,6 @@ export async function cancelWaiting(
   const content = textParts(closed?.text ?? '');
   const parts = { message, candidate: { provider, model, config: {} }, content, status: 'interrupted', bill: null, run: closed } as const;
   const outcome = { status: 'cancelled', finishedAt: at, ...(closed !== undefined && { run: closed.run }) } as const;
-  // Only the store in files has runs, and there a claim says nothing.
   await conversation.settle(claim as Claim, id, outcome, closed?.text === undefined ? undefined : answerEntry(context, parts));
   return (await conversation.entries()).find((entry) => entry.id === id);
 }

@@ -18,7 +18,8 @@ import { recordCall } from '../bookkeeping.ts';
 import { reserveCall } from '../budget-check.ts';
 import { type ModelAnswer, ModelCallFailure } from '../call-model.ts';
 import type { Called } from '../reply-machine.ts';
-import { promptRoom } from '../window.ts';
+import { promptRoom, type Window } from '../window.ts';
+import { ResultImages } from './result-images.ts';
 import type { RunJournal } from './run-journal.ts';
 
 /** What the calls of one model work with. */
@@ -28,7 +29,10 @@ export interface ModelStepOptions {
   readonly journal: RunJournal;
   readonly attempt: Attempt;
   readonly candidate: Candidate;
-  readonly tools: readonly OfferedTool[];
+  /** What stands before the run. */
+  readonly window: Window;
+  /** They may have grown since the last call. */
+  tools(): readonly OfferedTool[];
   judge(error: BlockhouseError, attempt: Attempt): Called & { readonly kind: 'failed' };
   openStream(candidate: Candidate, attempt: number, text: AnswerText): void;
   onFirstText(): void;
@@ -45,17 +49,19 @@ export class ModelStep {
   readonly #options: ModelStepOptions;
   /** What readers see of the attempt: the texts of all its answers. */
   readonly #shown = new AnswerText();
-  readonly #definitionTokens: number;
+  readonly #images: ResultImages;
   #isOpen = false;
 
   constructor(options: ModelStepOptions) {
     this.journal = options.journal;
     this.#options = options;
-    this.#definitionTokens = options.tools.length === 0 ? 0 : estimateTokens(JSON.stringify(options.tools.map(({ shown }) => shown)));
+    const { context, messageId, candidate } = options;
+    this.#images = new ResultImages(context, messageId, candidate);
   }
 
   /** Whether the prompt has room, if need be with the beginnings of far results only. */
-  fits(): boolean {
+  async fits(): Promise<boolean> {
+    await this.#images.load(this.journal.state);
     return this.#prompt(false).tokens <= promptRoom(this.#options.attempt.config);
   }
 
@@ -65,6 +71,7 @@ export class ModelStep {
     const { state } = this.journal;
     const { provider, model } = candidate;
     const step = state.last?.answer === undefined && state.last !== undefined ? state.last.step : state.lastStep + 1;
+    await this.#images.load(state);
     const prompt = this.#prompt(concludes);
     this.#openStream();
     await this.journal.append([{ t: 'model', step, at: context.at(), provider, model, tokens: prompt.tokens }], { quiet: true });
@@ -102,7 +109,7 @@ export class ModelStep {
       purpose: 'chat',
       messageId,
       step,
-      tools: tools.map(({ shown }) => shown),
+      tools: tools().map(({ shown }) => shown),
       ...(concludes && { toolChoice: 'none' }),
       signal,
       text,
@@ -119,21 +126,23 @@ export class ModelStep {
   #openStream(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    const { context, messageId, attempt, candidate, openStream } = this.#options;
+    const { context, messageId, attempt, candidate, window, openStream } = this.#options;
     const number = attempt.message.attempts ?? 1;
     const { provider, model } = candidate;
     context.world.bus.emit('message.started', { block: context.name, id: messageId, attempt: number, provider, model });
-    context.log.write('INFO', 'reply.started', { id: messageId, model, attempt: number, entries: attempt.window.entries, tokens: attempt.window.tokens });
+    context.log.write('INFO', 'reply.started', { id: messageId, model, attempt: number, entries: window.entries, tokens: window.tokens });
     openStream(candidate, number, this.#shown);
   }
 
   #prompt(concludes: boolean): Prompt {
-    const { attempt, candidate } = this.#options;
+    const { attempt, candidate, window, tools } = this.#options;
     const { provider, model } = candidate;
-    const { window, config } = attempt;
+    const { config } = attempt;
+    const definitions = definitionTokens(tools());
     const promptWith = (isShort: boolean): Prompt => {
-      const own = runMessages(this.journal.state, { provider, model, isShort, concludes });
-      return { messages: [...window.messages, ...own], tokens: window.tokens + runTokens(own) + this.#definitionTokens };
+      const prompt = { provider, model, isShort, concludes, images: this.#images.shown };
+      const own = runMessages(this.journal.state, prompt);
+      return { messages: [...window.messages, ...own], tokens: window.tokens + runTokens(own) + definitions };
     };
     const whole = promptWith(false);
     return whole.tokens <= promptRoom(config) ? whole : promptWith(true);
@@ -149,7 +158,7 @@ export class ModelStep {
       step,
       at,
       text,
-      calls: asked.map((call, index) => recordOfCall(call, index + 1, tools)),
+      calls: asked.map((call, index) => recordOfCall(call, index + 1, tools())),
       usage: bill.usage,
       costUsd: bill.costUsd,
       latencyMs: bill.latencyMs,
@@ -161,6 +170,11 @@ export class ModelStep {
     if (concludes && text.trim() === '') return [answer, { t: 'end', at, status: 'failed', code: 'TOOL_LIMIT' }];
     return [answer, { t: 'end', at, status: 'done', content: text, stopReason }];
   }
+}
+
+/** About how many tokens the definitions take in a prompt. */
+export function definitionTokens(tools: readonly OfferedTool[]): number {
+  return tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools.map(({ shown }) => shown)));
 }
 
 function recordOfCall({ id, name, arguments: args, providerMetadata }: ToolCall, n: number, tools: readonly OfferedTool[]) {

@@ -26,7 +26,7 @@ export interface RunSteps {
   /** Reads the journal, and begins a run or goes on with one. */
   open(signal: AbortSignal): Promise<After>;
   callModel(concludes: boolean, signal: AbortSignal): Promise<After>;
-  checkCalls(): Promise<After>;
+  checkCalls(signal: AbortSignal): Promise<After>;
   /** Ends with what has come when `signal` fires. */
   callTools(signal: AbortSignal): Promise<After>;
 }
@@ -47,7 +47,7 @@ export function createRunMachine(stepsOf: (system: ActorSystem) => RunSteps) {
     actors: {
       open: fromAbortable<After>(({ system, signal }) => stepsOf(system).open(signal)),
       callModel: fromAbortable<After, { readonly concludes: boolean }>(({ system, input, signal }) => stepsOf(system).callModel(input.concludes, signal)),
-      checkCalls: fromAbortable<After>(({ system }) => stepsOf(system).checkCalls()),
+      checkCalls: fromAbortable<After>(({ system, signal }) => stepsOf(system).checkCalls(signal)),
       callTools: fromAbortable<After>(({ system, signal }) => stepsOf(system).callTools(signal)),
     },
     guards: {

@@ -5,31 +5,35 @@
 import { createActor } from 'xstate';
 import type { ActorSystem } from '../../../base/abortable.ts';
 import { BlockhouseError, toBlockhouseError } from '../../../errors.ts';
-import { textParts } from '../../../gateway/parts.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { TaskPhase } from '../../../schemas/block-pulse.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
 import type { RunRecord } from '../../../types.ts';
 import type { Claim } from '../../../store/port.ts';
-import { entrySteps } from '../../../tools/entry-steps.ts';
-import { type RunState, totalOf } from '../../../tools/journal.ts';
+import type { CallState, RunState } from '../../../tools/journal.ts';
 import { nextIn } from '../../../tools/next.ts';
-import { type Offer, type OfferedTool, offerAgain, offerFor, recordOf } from '../../../tools/offer.ts';
+import { BLOCK_SERVER } from '../../../tools/builtin/definitions.ts';
+import { type OfferedTool, recordOf } from '../../../tools/offer.ts';
+import type { ToolHost } from '../../../tools/port.ts';
+import { type Probe, probeFor } from '../../../tools/probe.ts';
 import { type ToolSettings, toolSettings } from '../../../tools/settings.ts';
 import { haltPause } from '../../actor/call-refused.ts';
 import type { Candidate } from '../../status/candidates.ts';
 import type { AnswerText } from '../answer-text.ts';
 import type { Attempt } from '../attempt.ts';
-import type { Bill } from '../billing.ts';
 import type { BlockContext, WorkspaceTools } from '../block-context.ts';
-import type { ModelAnswer } from '../call-model.ts';
 import type { Called } from '../reply-machine.ts';
-import { callTools } from './call-tools.ts';
-import { checkCalls, type ReadyCall } from './check-calls.ts';
+import { Builtins } from './builtins.ts';
+import { argumentsOf, callTools } from './call-tools.ts';
+import { type Checked, checkCalls, type ProbeCall, type ReadyCall } from './check-calls.ts';
 import { type Closed, closeRun, type Ended } from './close.ts';
-import { ModelStep } from './model-step.ts';
+import { definitionTokens, ModelStep } from './model-step.ts';
+import { answerOf, isNewRun } from './outcome.ts';
 import { expired, waitOf } from './pending.ts';
+import { probeCalls } from './probe-calls.ts';
 import { RunJournal } from './run-journal.ts';
+import { openTools, type RunTools } from './run-tools.ts';
+import { calledIn, type EarlierRuns, earlierRuns, toolWindow } from './tool-window.ts';
 import { type After, createRunMachine, type RunSteps } from './run-machine.ts';
 
 /** What a run works with. */
@@ -73,11 +77,14 @@ interface Asked {
 export class Run implements RunSteps {
   readonly #options: RunOptions;
   #journal: RunJournal | undefined;
-  #offer: Offer = { tools: [], problems: [] };
+  #tools: RunTools | undefined;
+  #earlier: EarlierRuns = new Map();
   #asked: Asked | undefined;
   #model: ModelStep | undefined;
   #ready: readonly ReadyCall[] = [];
   readonly #causes = new Map<string, string>();
+  /** Places of calls whose probe has said nothing. */
+  readonly #silent = new Set<string>();
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -86,6 +93,11 @@ export class Run implements RunSteps {
   /** True if this attempt has added to the journal. Then it does not count as an attempt. */
   get hasGotOn(): boolean {
     return this.#journal?.state.hasGotOn === true;
+  }
+
+  /** Of the definitions, which are part of every prompt. */
+  get definitionTokens(): number {
+    return definitionTokens(this.#offered);
   }
 
   /** Goes on until the message has an answer, waits or fails. Another candidate goes on where the first one failed. Rejects with a fault of the disk, or a defect. */
@@ -128,19 +140,20 @@ export class Run implements RunSteps {
       return { kind: 'over', called: this.#failed('CRASHED', 'The server stopped each time while the message was being answered.') };
     const isNew = isNewRun(journal.state, message);
     if (isFirst || isNew) {
+      this.#earlier = await earlierRuns(context, message);
       try {
-        const catalogue = await tools.host.catalogue(settings.servers);
-        this.#offer = isNew ? offerFor(catalogue, settings) : offerAgain(catalogue, journal.state.run?.tools ?? []);
+        this.#tools = await openTools({ host: tools.host, settings, state: journal.state, isNew, called: calledIn(this.#earlier) });
       } catch (error) {
         return { kind: 'over', called: this.#options.judge(toBlockhouseError(error), attempt) };
       }
-      for (const problem of this.#offer.problems) context.log.write('WARN', 'tools.missing', { id: messageId, problem });
+      for (const problem of this.#tools.problems) context.log.write('WARN', 'tools.missing', { id: messageId, problem });
       await this.#begin(journal, isNew, message);
     }
     const over = await journal.appendFor((state) => expired(state, context.world.now()));
     if (over.length > 0 && settings.approvals.onTimeout === 'fail')
       return { kind: 'over', called: this.#failed('TOOL_LIMIT', 'Nobody has decided about a call in time, and tools.approvals.onTimeout is "fail".') };
-    this.#model = new ModelStep({ ...this.#options, journal, attempt, candidate, tools: this.#offer.tools });
+    const window = await toolWindow({ context, config: attempt.config, messageId, runs: this.#earlier, tools: this.#offered, candidate });
+    this.#model = new ModelStep({ ...this.#options, journal, attempt, candidate, window, tools: () => this.#offered });
     return this.#next();
   }
 
@@ -151,7 +164,7 @@ export class Run implements RunSteps {
     const run = (state.run?.run ?? 0) + 1;
     const limits = { ...settings.limits };
     const record: RunRecord = isNew
-      ? { t: 'run', run, at, cause: run === 1 ? 'message' : 'retry', tools: this.#offer.tools.map(({ definition }) => recordOf(definition)), limits }
+      ? { t: 'run', run, at, cause: run === 1 ? 'message' : 'retry', tools: this.#offered.map(({ definition }) => recordOf(definition)), limits }
       : { t: 'resume', at, attempt: message.attempts ?? 1 };
     if (state.end === undefined || isNew) await journal.append([record], { quiet: true });
   }
@@ -160,30 +173,62 @@ export class Run implements RunSteps {
     const model = this.#model as ModelStep;
     const { state } = model.journal;
     this.#show(concludes ? 'concluding' : 'waiting-model', state);
-    if (!concludes && !model.fits()) return { kind: 'conclude', step: state.lastStep + 1 };
+    if (!concludes && !(await model.fits())) return { kind: 'conclude', step: state.lastStep + 1 };
     const failed = await model.call(concludes, signal);
     return failed === undefined ? this.#next() : { kind: 'over', called: failed };
   }
 
-  async checkCalls(): Promise<After> {
-    const { context, messageId, settings, tools } = this.#options;
+  async checkCalls(signal: AbortSignal): Promise<After> {
+    const { context } = this.#options;
     const journal = await this.#opened();
     this.#show('checking', journal.state);
     const halted = haltPause(context.world.halted());
     if (halted !== undefined) return { kind: 'over', called: { kind: 'refused', pause: halted } }; // no-call-at-halt
-    const { records, ready } = await checkCalls({
-      block: context.name,
-      messageId,
-      state: journal.state,
-      settings,
-      tools: byId(this.#offer.tools),
-      causes: this.#causes,
-      now: context.world.now(),
-      real: (path) => tools.realPath(path),
-    });
+    const { records, ready, probes } = await this.#checked(journal);
+    if (probes.length > 0) return this.#probe(journal, probes, signal);
     if (records.length > 0) await journal.append(records);
     this.#ready = ready;
     return ready.length > 0 ? { kind: 'call', step: journal.state.lastStep } : this.#next();
+  }
+
+  #checked({ state }: RunJournal): Promise<Checked> {
+    const { context, messageId, settings, tools } = this.#options;
+    return checkCalls({
+      block: context.name,
+      messageId,
+      state,
+      settings,
+      tools: byId(this.#offered),
+      causes: this.#causes,
+      probeOf: (call, tool) => this.#probeOf(call, tool),
+      now: context.world.now(),
+      real: (path) => tools.realPath(path),
+    });
+  }
+
+  #probeOf(call: CallState, tool: OfferedTool): Probe | undefined {
+    const { context, messageId, settings } = this.#options;
+    if (this.#tools === undefined || this.#silent.has(call.place)) return undefined;
+    return probeFor(this.#tools.catalogue, settings, tool.definition, argumentsOf({ call, tool }, { block: context.name, messageId }));
+  }
+
+  /** Then the calls are checked again. A probe that has said nothing is not asked again in this attempt. */
+  async #probe(journal: RunJournal, probes: readonly ProbeCall[], signal: AbortSignal): Promise<After> {
+    const { context, messageId, settings, tools } = this.#options;
+    const silent = await probeCalls(probes, {
+      block: context.name,
+      messageId,
+      host: tools.host,
+      journal,
+      resultTokens: settings.limits.resultTokens,
+      signal,
+      at: () => context.at(),
+      keep: (place, bytes) => this.#keep(place, bytes),
+      onFailed: ({ call, probe }, why) =>
+        context.log.write('WARN', 'tool.probe-failed', { id: messageId, call: call.place, tool: `${probe.definition.server}/${probe.definition.tool}`, why }),
+    });
+    for (const place of silent) this.#silent.add(place);
+    return signal.aborted ? this.#cancelled() : this.checkCalls(signal);
   }
 
   async callTools(signal: AbortSignal): Promise<After> {
@@ -194,7 +239,7 @@ export class Run implements RunSteps {
     await callTools(this.#ready, {
       block: context.name,
       messageId,
-      host: tools.host,
+      host: this.#hostWith(journal, tools.host),
       journal,
       parallel: settings.limits.parallel,
       resultTokens: settings.limits.resultTokens,
@@ -208,16 +253,31 @@ export class Run implements RunSteps {
       keep: (place, bytes) => this.#keep(place, bytes),
     });
     if (signal.aborted) return this.#cutOff(journal);
-    return mayCall() ? this.#next() : this.checkCalls();
+    return mayCall() ? this.#next() : this.checkCalls(signal);
   }
 
-  /** A stop that cuts a call off writes what is known of it: nothing. What may be repeated is left to the next start. */
+  /** A stop that cuts a call off writes what is known of it: nothing. What may be repeated, or asked about, is left to the next start. */
   async #cutOff(journal: RunJournal): Promise<After> {
-    const isLeft = ({ tool }: ReadyCall): boolean => tool.isRepeatable || this.#options.settings.onUnknown === 'ask';
+    const isLeft = ({ call, tool }: ReadyCall): boolean =>
+      tool.isRepeatable || this.#options.settings.onUnknown === 'ask' || this.#probeOf(call, tool) !== undefined;
     const lost = this.#ready.filter((one) => one.call.tries > 0 && one.call.outcome === undefined && !isLeft(one));
     const records = lost.map(({ call }): RunRecord => ({ t: 'unknown', call: call.place, why: this.#causes.get(call.place) ?? 'it was cut off' }));
     if (records.length > 0) await journal.append(records);
     return this.#cancelled();
+  }
+
+  get #offered(): readonly OfferedTool[] {
+    return this.#tools?.offered ?? [];
+  }
+
+  /** The calls of the server `block` are made here. */
+  #hostWith(journal: RunJournal, host: ToolHost): Pick<ToolHost, 'call'> {
+    const { context, messageId, settings } = this.#options;
+    const { conversation } = context.files;
+    const catalogue = () => (this.#tools as RunTools).catalogue;
+    const listed = () => new Set(this.#offered.map(({ id }) => id));
+    const builtins = new Builtins({ messageId, conversation, settings, state: journal.state, catalogue, listed });
+    return { call: (call, signal) => (call.server === BLOCK_SERVER ? builtins.call(call) : host.call(call, signal)) };
   }
 
   async #keep(place: string, bytes: Uint8Array): Promise<boolean> {
@@ -295,36 +355,6 @@ export class Run implements RunSteps {
   }
 }
 
-/** A message that was asked again since its run ended begins another one. Where the end is in the journal only, a crash came before the conversation had it. */
-function isNewRun({ run, end }: RunState, message: ChatEntry): boolean {
-  if (run === undefined) return true;
-  return end !== undefined && (message.run === run.run || message.timestamp > end.at);
-}
-
 function byId(tools: readonly OfferedTool[]): ReadonlyMap<string, OfferedTool> {
   return new Map(tools.map((tool) => [tool.id, tool]));
-}
-
-/** The answer as the records have it, so that one is saved after a crash without another call. */
-function answerOf(state: RunState): ModelAnswer {
-  const last = state.steps.at(-1);
-  const { usage, costUsd, latencyMs, ttftMs } = totalOf(state);
-  const bill: Bill = {
-    at: last?.answer?.at ?? '',
-    provider: last?.provider ?? '',
-    model: last?.model ?? '',
-    usage: usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0, estimated: true },
-    costUsd,
-    latencyMs,
-    ttftMs,
-    failed: false,
-  };
-  const stopReason = (last?.answer?.stopReason ?? 'unknown') as ModelAnswer['stopReason'];
-  return {
-    message: { role: 'assistant', content: textParts(last?.answer?.text ?? '') },
-    stopReason,
-    bill,
-    isCut: false,
-    run: { run: state.run?.run ?? 1, steps: entrySteps(state) },
-  };
 }

@@ -4,26 +4,18 @@
 // undone-when-failed: after a write that failed the file is cut back to its former length, so what was refused is not there after a restart.
 // same-number-same-record: a record that is there already is not written again, and another one is refused in its place. So of two writers one holds.
 // newest-results: whole results take at most MAX_RESULT_BYTES together. The oldest are dropped first; their records stay.
-import { createHash } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { undefinedFor } from '../../../base/undefined-for.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import type { RunRecord } from '../../../types.ts';
-import { parseRunLines, runLine } from '../../parts/run-lines.ts';
+import { MAX_JOURNAL_BYTES, MAX_RESULT_BYTES, parseRunLines, REF, runFile, runLine, runName } from '../../parts/run-lines.ts';
 import type { AppendOptions } from '../../port.ts';
 import { replaceFileIf, storageFailure, syncFolder } from '../atomic-file.ts';
 import { isPassingFault, readFault, readRegular, SAFELY } from '../regular-file.ts';
 
-const MIB = 1024 * 1024;
-/** More than the longest run writes. */
-const MAX_JOURNAL_BYTES = 256 * MIB;
-const MAX_WHOLE_BYTES = 64 * MIB;
-/** Of all whole results of a block. */
-export const MAX_RESULT_BYTES = 64 * MIB;
-const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/;
-const REF = /^\d{1,9}\.\d{1,9}p?$/;
+const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
 const RESULT_FILE = /\.\d+\.\d+p?\.json$/;
 
 /** What is known of a journal without reading it again. */
@@ -79,7 +71,7 @@ export class RunJournals {
 
   /** Deletes the journals and results of all messages but these. Resolves with the number of files. */
   clear(kept: Iterable<string>): Promise<number> {
-    const names = new Set([...kept].map(nameOf));
+    const names = new Set([...kept].map(runName));
     return this.#inTurn(async () => {
       this.#known = undefined;
       const files = (await readdir(this.#folder).catch(undefinedFor('ENOENT', 'ENOTDIR'))) ?? [];
@@ -185,17 +177,12 @@ export class RunJournals {
   }
 
   #path(id: string): string {
-    return join(this.#folder, `${nameOf(id)}.jsonl`);
+    return join(this.#folder, runFile(runName(id)));
   }
 
   #resultPath(id: string, ref: string): string {
-    return join(this.#folder, `${nameOf(id)}.${ref}.json`);
+    return join(this.#folder, runFile(runName(id), ref));
   }
-}
-
-/** A person may write any id into chat.json, also one that leads elsewhere as a path. */
-function nameOf(id: string): string {
-  return PLAIN_ID.test(id) ? id : `x-${createHash('sha256').update(id).digest('hex').slice(0, 40)}`;
 }
 
 /** undone-when-failed. */

@@ -12,10 +12,11 @@ import { EntryIds } from '../../../block/conversation/entry-ids.ts';
 import { parseConfig } from '../../../block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import type { ArchiveInfo } from '../../../schemas/block-api.ts';
-import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS, type FileLimits } from '../../parts/block-layout.ts';
-import type { CopiedBlock, CopiedLog } from '../../parts/copied.ts';
+import { ALL_BLOCK_FOLDERS, BLOCK_FILE_LIMITS, type FileLimits } from '../../parts/block-layout.ts';
+import type { CopiedBlock, CopiedLog, CopiedRun } from '../../parts/copied.ts';
 import { DOCUMENTS, type DocumentCodec, SCHEDULES } from '../../parts/documents.ts';
 import { LastOfEach } from '../../parts/last-of-each.ts';
+import { MAX_JOURNAL_BYTES, parseRunLines, runFileOf } from '../../parts/run-lines.ts';
 import { isTemporaryName } from '../../parts/temporary-name.ts';
 import type { BlockContents, Entries } from '../../port.ts';
 import { ARCHIVE_INFO } from '../block/archive-info.ts';
@@ -27,6 +28,8 @@ type Name = keyof typeof BLOCK_FILE_LIMITS;
 /** Entries of chat.json. */
 const AT_ONCE = 500;
 const PIECE_BYTES = 256 * 1024;
+/** A journal of this size has more than the first record of a run. */
+const SURELY_RECORDS = 64 * 1024;
 /** No server makes such a file, and a database has no such text. */
 const NO_NAME = /[\p{Cc}\ufffd]/u;
 /** What can be made again where it is damaged. */
@@ -51,7 +54,7 @@ export async function readBlock(place: string, folder: string, name: string, arc
   const some = Object.keys(schedule).length === 0 ? {} : { schedule };
   const documents = { config, memory: await other('memory'), costs: await other('costs'), pulse: await other('pulse'), ...some };
   left.push(...(await strangers(folder)).map((file) => `${place}/${file}`));
-  return { place, documents, archived, left, logs: await logsIn(folder), entries: () => entriesIn(folder) };
+  return { place, documents, archived, left, logs: await logsIn(folder), runs: await runsIn(folder), entries: () => entriesIn(folder) };
 }
 
 /** `parse` gets undefined where there is no file, and when the file was written. */
@@ -70,7 +73,7 @@ async function document<T>(folder: string, name: Name, parse: (value: unknown, a
 /** Files that are no files of a block. */
 async function strangers(folder: string): Promise<string[]> {
   const names = await readdir(folder);
-  const known = new Set<string>([...Object.keys(BLOCK_FILE_LIMITS), ...BLOCK_FOLDERS, ARCHIVE_INFO]);
+  const known = new Set<string>([...Object.keys(BLOCK_FILE_LIMITS), ...ALL_BLOCK_FOLDERS, ARCHIVE_INFO]);
   return names.filter((name) => !known.has(name) && !isTemporaryName(name)).sort();
 }
 
@@ -82,6 +85,32 @@ async function logsIn(folder: string): Promise<CopiedLog[]> {
     .filter((name) => !isTemporaryName(name) && !NO_NAME.test(name))
     .sort()
     .map((file) => ({ file, at: lstatSync(join(logs, file)).mtime, pieces: () => piecesOf(join(logs, file)) }));
+}
+
+async function runsIn(folder: string): Promise<CopiedRun[]> {
+  const runs = join(folder, 'runs');
+  if (!hasOwnFolder(runs)) return [];
+  const names = (await readdir(runs, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name);
+  const all: CopiedRun[] = [];
+  for (const file of names.filter((name) => runFileOf(name) !== undefined).sort()) {
+    const path = join(runs, file);
+    const { mtime: at, size } = lstatSync(path);
+    const bytes = (): Promise<Buffer> => runBytes(path, file);
+    if (size > SURELY_RECORDS || (await bytes()).length > 0) all.push({ file, at, bytes }); // a crash may leave a journal without a record
+  }
+  return all;
+}
+
+/** Of a journal, what was confirmed. */
+async function runBytes(path: string, file: string): Promise<Buffer> {
+  const whole = (await readRegular(path, MAX_JOURNAL_BYTES)) ?? Buffer.alloc(0);
+  if (runFileOf(file)?.ref !== undefined) return whole;
+  try {
+    return whole.subarray(0, parseRunLines(whole).size);
+  } catch (error) {
+    const text = `runs/${file} can't be used: ${readFault(error as Error).replace(/\.$/, '')}. Repair it by hand, or remove it: then nobody knows what its calls did.`;
+    throw new BlockhouseError('BLOCK_DAMAGED', text, { cause: error });
+  }
 }
 
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {

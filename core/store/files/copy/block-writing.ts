@@ -8,7 +8,7 @@ import { MOVED_AT_ONCE, splitOld } from '../../../block/conversation/retention.t
 import { formatFile } from '../../../block/documents/document-codecs.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
 import { BLOCK_FOLDERS } from '../../parts/block-layout.ts';
-import type { CopiedBlock, CopiedLog } from '../../parts/copied.ts';
+import type { CopiedBlock, CopiedLog, CopiedRun } from '../../parts/copied.ts';
 import { syncFolder, writeNewFile } from '../atomic-file.ts';
 import { ARCHIVE_INFO } from '../block/archive-info.ts';
 import { KNOWN } from '../chat/client-ids.ts';
@@ -21,7 +21,25 @@ export async function writeBlock(folder: string, block: CopiedBlock, now: number
   if (block.archived !== undefined) await writeNewFile(join(folder, ARCHIVE_INFO), formatFile(block.archived));
   await writeEntries(folder, block, new Date(now).toISOString().slice(0, MONTH));
   for (const log of block.logs) await writeLog(join(folder, 'logs', log.file), log);
+  await writeRuns(join(folder, 'runs'), block.runs);
   for (const inner of [...BLOCK_FOLDERS, '']) await syncFolder(join(folder, inner));
+}
+
+/** Only a block with tools has such a folder. */
+async function writeRuns(folder: string, runs: readonly CopiedRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  await mkdir(folder, { mode: 0o700 });
+  for (const { file, at, bytes } of runs) {
+    const opened = await open(join(folder, file), 'wx', 0o600);
+    try {
+      await opened.writeFile(await bytes());
+      if (at !== undefined) await opened.utimes(at, at); // the oldest results are dropped first
+      await opened.sync();
+    } finally {
+      await opened.close();
+    }
+  }
+  await syncFolder(folder);
 }
 
 const MONTH = '2026-11'.length;

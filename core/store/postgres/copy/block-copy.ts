@@ -13,9 +13,10 @@ import { endOfPiece } from '../../parts/log-lines.ts';
 import type { Entries } from '../../port.ts';
 import { infoOf } from '../archive.ts';
 import { listColumns } from '../documents.ts';
-import { entryOf, type MessageRow, valuesOf } from '../message-row.ts';
+import { entryOf, type MessageRow, valuesOf, waitingOf } from '../message-row.ts';
 import { makeParts } from '../partitions.ts';
 import type { Database, Run } from '../pool.ts';
+import { addRunFile, runFilesOf } from '../run-files.ts';
 import { ADD_MESSAGES, COUNT_MESSAGES, REMOVE_LINES, REMOVE_MESSAGES } from '../sql/archive.ts';
 import { AFTER } from '../sql/conversation.ts';
 import * as sql from '../sql/copy.ts';
@@ -60,6 +61,7 @@ export async function readBlock(run: Run, place: string): Promise<CopiedBlock> {
     },
     archived: archiveName === null || archived_at === null ? undefined : infoOf({ archive_name: archiveName, name, archived_at, archive }),
     logs: files.map(({ file, at }) => ({ file, at, pieces: () => piecesOf(run, block, file) })),
+    runs: await runFilesOf(run, block),
     entries: () => entriesOf(run, block),
   };
 }
@@ -103,6 +105,7 @@ export async function putBlock(database: Database, block: CopiedBlock, parts: Se
     }
     await run(COUNT_MESSAGES, [row.block]);
     for (const log of block.logs) await addLog(run, row.block, log);
+    for (const file of block.runs) await addRunFile(run, row.block, file);
   });
 }
 
@@ -147,7 +150,7 @@ function* inPieces(entries: Entries): Generator<Entries> {
 }
 
 async function addEntries(run: Run, block: number, seq: number, entries: Entries): Promise<void> {
-  const rows = entries.map((entry, index) => [seq + index, ...valuesOf(entry)]);
+  const rows = entries.map((entry, index) => [seq + index, ...valuesOf(entry), waitingOf(entry)]);
   const columns = rows[0]?.map((_, column) => rows.map((row) => row[column])) ?? [];
   await run(ADD_MESSAGES, [block, ...columns]);
 }

@@ -115,11 +115,11 @@ export async function putLedger(database: Database, lines: () => AsyncIterable<C
   });
 }
 
-const LINE_COLUMNS = 12;
+const LINE_COLUMNS = 13;
 
 function rowOf(line: CopiedLine & { type?: never }, part: number): unknown[] {
-  const [at, id, block, provider, model, purpose, message, usage, cost, failed, , , credential] = valuesOf(line);
-  return [at, id, block, provider, model, purpose, message, cleaned(usage as string | null), cost, failed, credential, part];
+  const [at, id, block, provider, model, purpose, message, usage, cost, failed, , , credential, step] = valuesOf(line);
+  return [at, id, block, provider, model, purpose, message, cleaned(usage as string | null), cost, failed, credential, step, part];
 }
 
 function cleaned(json: string | null): string | null {

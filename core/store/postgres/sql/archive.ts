@@ -39,21 +39,22 @@ export const REMOVE_LINES = { name: 'archive-remove-lines', text: 'delete from b
 export const ADD_MESSAGES = {
   name: 'bundle-messages',
   text: `
-insert into bh.message (block_id, seq, id, role, status, content, bytes, client_id, reply_to, attempts, at, next_attempt_at, started_at, finished_at, error, rest)
+insert into bh.message (block_id, seq, id, role, status, content, bytes, client_id, reply_to, attempts, at, next_attempt_at, started_at, finished_at, error, rest,
+  waiting_for)
 select $1, u.* from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::int[], $11::timestamptz[],
-  $12::timestamptz[], $13::timestamptz[], $14::timestamptz[], $15::json[], $16::json[]) as u`,
+  $12::timestamptz[], $13::timestamptz[], $14::timestamptz[], $15::json[], $16::json[], $17::json[]) as u`,
 };
 /** The numbers that follow from the messages of a block. $1 block. */
 export const COUNT_MESSAGES = {
   name: 'bundle-count',
   text: `
 with m as (
-  select count(*) filter (where status = 'queued') as queued, count(*) filter (where status = 'processing') as processing,
-    count(*) filter (where status = 'failed' and role = 'user') as failed, coalesce(max(seq), 0) as seq, coalesce(max(id), '') as id,
-    coalesce(sum(bytes) filter (where status in ('queued', 'processing')), 0) as bytes, max(at) as at
+  select count(*) filter (where status = 'queued') as queued, count(*) filter (where status in ('processing', 'waiting-approval')) as processing,
+    count(*) filter (where status = 'waiting-approval') as held, count(*) filter (where status = 'failed' and role = 'user') as failed, coalesce(max(seq), 0) as seq, coalesce(max(id), '') as id,
+    coalesce(sum(bytes) filter (where status in ('queued', 'processing', 'waiting-approval')), 0) as bytes, max(at) as at
   from bh.message where block_id = $1),
 b as (
-  update bh.block set queued = m.queued, processing = m.processing, failed = m.failed, next_seq = m.seq, last_id = m.id, waiting_bytes = m.bytes
+  update bh.block set queued = m.queued, processing = m.processing, held = m.held, failed = m.failed, next_seq = m.seq, last_id = m.id, waiting_bytes = m.bytes
   from m where block.id = $1)
 update bh.block_entry set last_message_at = m.at from m where block_id = $1`,
 };

@@ -123,6 +123,8 @@ export const MEASURE = {
   text: `
 select (select coalesce(sum(bytes), 0) from bh.message where block_id = $1)
   + (select coalesce(sum(octet_length(value::text)), 0) from bh.document where block_id = $1)
-  + (select coalesce(sum(octet_length(bytes)), 0) from bh.log_line where block_id = $1) as size,
+  + (select coalesce(sum(octet_length(bytes)), 0) from bh.log_line where block_id = $1)
+  + (select coalesce(sum(octet_length(record)), 0) from bh.run_record where block_id = $1)
+  + (select coalesce(sum(octet_length(bytes)), 0) from bh.run_result where block_id = $1) as size,
   (select count(distinct file) from bh.log_line where block_id = $1) as logs`,
 };

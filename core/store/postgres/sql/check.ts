@@ -15,10 +15,11 @@ export const MISCOUNTED = {
   name: 'check-miscounted',
   text: `
 with m as (
-  select block_id, count(*) filter (where status = 'queued') as queued, count(*) filter (where status = 'processing') as processing
-  from bh.message where status in ('queued', 'processing') group by block_id)
+  select block_id, count(*) filter (where status = 'queued') as queued, count(*) filter (where status <> 'queued') as processing,
+    count(*) filter (where status = 'waiting-approval') as held
+  from bh.message where status in ('queued', 'processing', 'waiting-approval') group by block_id)
 select b.name from bh.block b left join m on m.block_id = b.id
-where b.archive_name is null and (b.queued, b.processing) is distinct from (coalesce(m.queued, 0), coalesce(m.processing, 0)) order by b.name limit $1`,
+where b.archive_name is null and (b.queued, b.processing, b.held) is distinct from (coalesce(m.queued, 0), coalesce(m.processing, 0), coalesce(m.held, 0)) order by b.name limit $1`,
 };
 
 /** The database's server: its version, its time, its connections of clients, and how many more it takes. */

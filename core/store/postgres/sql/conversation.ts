@@ -3,15 +3,19 @@
 // block-first: every change locks the row of its block before rows of messages, and finds its numbers there, so that changes of a block come one after the other.
 // own-columns: a statement that waits for a lock goes on with the newest version of the locked row, but still sees other rows as they were. So each row
 //   decides by its own columns; what depends on other rows is a second statement.
+// held-place: a message that waits for a person counts in `processing` and in `held`. Its `waiting_for` stays while it is begun, and goes when it is queued or over: so
+//   who begins it knows that it was held.
 
 const COLUMNS = 'id, role, status, content, bytes, client_id, reply_to, attempts, at, next_attempt_at, started_at, finished_at, error, rest';
 const SHOWN =
-  'm.seq, m.id, m.role, m.status, m.content, m.client_id, m.reply_to, m.attempts, m.at, m.next_attempt_at, m.started_at, m.finished_at, m.error, m.outcome, m.rest';
+  'm.seq, m.id, m.role, m.status, m.content, m.client_id, m.reply_to, m.attempts, m.at, m.next_attempt_at, m.started_at, m.finished_at, m.error, m.outcome, m.rest, m.waiting_for';
 /** Of the owner alone: $1 the block, $2 its owner, $3 the fence. */
 const OWNED = 'select *, xmin::text as version from bh.block where id = $1 and owner = $2 and fence = $3 for update';
 /** The version of a block before this statement, and after it if it has changed the block. */
 const VERSIONS = 'b.version as version_before, pg_current_xact_id()::xid::text as version';
-const WAITING = "('queued', 'processing')";
+const WAITING = "('queued', 'processing', 'waiting-approval')";
+const HELD = "old.status = 'waiting-approval'";
+const IN_PROCESS = "old.status in ('processing', 'waiting-approval')";
 
 /** The values $from and following for COLUMNS. */
 function entryValues(from: number): string {
@@ -50,9 +54,12 @@ export const BEGIN = {
 with b as (${OWNED}),
 m as (
   update bh.message m set status = 'processing', attempts = m.attempts + 1, started_at = $5::timestamptz, next_attempt_at = null
-  from b where b.processing = 0 and m.block_id = $1 and m.id = $4 and m.status = 'queued'
+  from b where b.processing = b.held and m.block_id = $1 and m.id = $4 and m.status in ('queued', 'waiting-approval')
   returning m.*),
-u as (update bh.block k set queued = k.queued - 1, processing = k.processing + 1 from m where k.id = m.block_id)
+u as (
+  update bh.block k set queued = k.queued - (m.waiting_for is null)::int, processing = k.processing + (m.waiting_for is null)::int,
+    held = k.held - (m.waiting_for is not null)::int, decided = false
+  from m where k.id = m.block_id)
 select b.id is not null as ours, ${VERSIONS}, ${SHOWN} from (select) one left join b on true left join m on true`,
 };
 
@@ -65,13 +72,13 @@ old as (
   select m.seq, m.status, m.bytes from b join bh.message m on m.block_id = $1
   where m.id = $4 and m.role = 'user' and m.status in ${WAITING} and (not $10::boolean or $11::text > b.last_id) for update of m),
 m as (
-  update bh.message m set status = $5, finished_at = coalesce($6::timestamptz, m.finished_at), next_attempt_at = null,
+  update bh.message m set status = $5, finished_at = coalesce($6::timestamptz, m.finished_at), next_attempt_at = null, waiting_for = null,
     error = case when $8::boolean then $7::json else m.error end, outcome = coalesce($9::json, m.outcome)
   from old where m.block_id = $1 and m.seq = old.seq returning m.*),
 a as (insert into bh.message (block_id, seq, ${COLUMNS}) select b.id, b.next_seq + 1, ${entryValues(11)} from b, m where $10::boolean),
 u as (
-  update bh.block k set queued = k.queued - (old.status = 'queued')::int, processing = k.processing - (old.status = 'processing')::int,
-    failed = k.failed + ($5 = 'failed')::int, waiting_bytes = k.waiting_bytes - old.bytes,
+  update bh.block k set queued = k.queued - (old.status = 'queued')::int, processing = k.processing - (${IN_PROCESS})::int,
+    held = k.held - (${HELD})::int, failed = k.failed + ($5 = 'failed')::int, waiting_bytes = k.waiting_bytes - old.bytes,
     next_seq = k.next_seq + $10::boolean::int, last_id = case when $10::boolean then $11::text else k.last_id end,
     due_at = case when k.queued - (old.status = 'queued')::int > 0 then clock_timestamp() end, wish = k.give_back
   from old, m where k.id = $1 returning k.queued + k.processing as waiting)
@@ -79,19 +86,25 @@ select b.id is not null as ours, m.seq is not null as done, b.last_id, u.waiting
 from (select) one left join b on true left join m on true left join u on true`,
 };
 
-/** $4 the message, $5 next attempt, $6 error (left as it is without $7), $8 whether the attempt counts. */
+/**
+ * $4 the message, $5 next attempt, $6 error (left as it is without $7), $8 whether the attempt counts, $9 what people are to decide, if it waits for them, $10 the
+ * name of its run. One that waits is due at the first deadline, or when somebody decides.
+ */
 export const REQUEUE = {
   name: 'message-requeue',
   text: `
 with b as (${OWNED}),
 old as (select m.seq, m.status, m.attempts from b join bh.message m on m.block_id = $1 where m.id = $4 and m.role = 'user' and m.status in ${WAITING} for update of m),
 m as (
-  update bh.message m set status = 'queued', started_at = null, next_attempt_at = coalesce($5::timestamptz, m.next_attempt_at),
-    attempts = greatest(old.attempts - (old.status = 'processing')::int, 0) + $8::boolean::int, error = case when $7::boolean then $6::json else m.error end
+  update bh.message m set status = case when $9::json is null then 'queued' else 'waiting-approval' end, waiting_for = $9::json,
+    started_at = null, next_attempt_at = coalesce($5::timestamptz, m.next_attempt_at),
+    attempts = greatest(old.attempts - (old.status <> 'queued')::int, 0) + $8::boolean::int, error = case when $7::boolean then $6::json else m.error end
   from old where m.block_id = $1 and m.seq = old.seq returning m.seq),
 u as (
-  update bh.block k set queued = k.queued + (old.status = 'processing')::int, processing = k.processing - (old.status = 'processing')::int,
-    due_at = coalesce($5::timestamptz, clock_timestamp())
+  update bh.block k set queued = k.queued - (old.status = 'queued')::int + ($9::json is null)::int,
+    processing = k.processing - (${IN_PROCESS})::int + ($9::json is not null)::int, held = k.held - (${HELD})::int + ($9::json is not null)::int,
+    due_at = coalesce($5::timestamptz, case when $9::json is not null then (
+      select min(a.expires_at) from bh.approval a where a.block_id = $1 and a.run = $10 and a.decided_at is null) end, clock_timestamp())
   from old, m where k.id = $1)
 select b.id is not null as ours, m.seq is not null as done from (select) one left join b on true left join m on true`,
 };
@@ -107,14 +120,14 @@ with b as (select id, owner, fence from bh.block where id = $1 for update),
 old as (
   select m.seq, m.status, m.bytes, m.status = 'processing' and b.owner is not null and (b.owner, b.fence) is distinct from ($4::text, $5::bigint) as asks
   from b join bh.message m on m.block_id = $1
-  where m.id = $2 and m.role = 'user' and m.status in ('queued', 'processing', 'failed') for update of m),
+  where m.id = $2 and m.role = 'user' and (m.status in ${WAITING} or m.status = 'failed') for update of m),
 m as (
   update bh.message m set status = case when old.asks then m.status else 'cancelled' end, cancel_asked = old.asks,
-    finished_at = case when old.asks then m.finished_at else $3::timestamptz end
+    waiting_for = case when old.asks then m.waiting_for end, finished_at = case when old.asks then m.finished_at else $3::timestamptz end
   from old where m.block_id = $1 and m.seq = old.seq returning m.*),
 u as (
-  update bh.block k set queued = k.queued - (old.status = 'queued')::int, processing = k.processing - (old.status = 'processing' and not old.asks)::int,
-    failed = k.failed - (old.status = 'failed')::int,
+  update bh.block k set queued = k.queued - (old.status = 'queued')::int, processing = k.processing - (${IN_PROCESS} and not old.asks)::int,
+    held = k.held - (${HELD})::int, failed = k.failed - (old.status = 'failed')::int, due_at = case when ${HELD} then clock_timestamp() else k.due_at end,
     waiting_bytes = k.waiting_bytes - case when old.status = 'failed' or old.asks then 0 else old.bytes end, wish = k.wish or old.asks
   from old, m where k.id = $1)
 select old.status = 'failed' as had_failed, old.asks, ${SHOWN} from old, m`,
@@ -132,7 +145,7 @@ old as (
 d as (delete from bh.message a using old where a.block_id = $1 and a.reply_to = $2),
 m as (
   update bh.message m set seq = b.next_seq + 1, status = 'queued', at = $3::timestamptz, attempts = 0, error = 'null',
-    next_attempt_at = null, started_at = null, finished_at = null
+    next_attempt_at = null, started_at = null, finished_at = null, waiting_for = null
   from old, b where m.block_id = $1 and m.seq = old.seq returning m.*),
 u as (
   update bh.block k set queued = k.queued + 1, failed = k.failed - (old.status = 'failed')::int, waiting_bytes = k.waiting_bytes + old.bytes,
@@ -145,22 +158,27 @@ select ${SHOWN} from m`,
 export const LOOK = {
   name: 'block-look',
   text: `
-select b.xmin::text as version, coalesce(b.owner = $2 and b.fence = $3, false) as ours, b.queued, b.processing,
+select b.xmin::text as version, coalesce(b.owner = $2 and b.fence = $3, false) as ours, b.queued, b.processing - b.held as processing,
   exists (select from bh.message s where s.block_id = b.id and s.status = 'queued' and s.at < $4::timestamptz) as stale, ${SHOWN}
 from bh.block b left join lateral (
-  select * from bh.message q where q.block_id = b.id and q.status = 'queued' and q.role = 'user' order by q.seq limit 1) m on true
+  select * from bh.message q where q.block_id = b.id and q.status in ('queued', 'waiting-approval') and q.role = 'user' order by q.seq limit 1) m on true
 where b.id = $1`,
 };
 
-/** $4 as in LOOK, $5 the most attempts, $6 the time, $7 why a message expires, $8 why it fails. The messages that are over come back. */
+/** Of a message with a run: whether its last attempt has got on, and so does not count. */
+const GOT_ON = '(select r.got_on from unnest($9::text[], $10::boolean[]) as r (id, got_on) where r.id = m.id)';
+const GOES_ON = `(m.attempts <= $5 or ${GOT_ON} is not null)`;
+
+/** $4 as in LOOK, $5 the most attempts, $6 the time, $7 why a message expires, $8 why it fails, $9 and $10 the messages with runs. The messages that are over come back. */
 export const RECOVER = {
   name: 'block-recover',
   text: `
 with b as (${OWNED}),
 p as (
-  update bh.message m set status = case when m.cancel_asked then 'cancelled' when m.attempts <= $5 then 'queued' else 'failed' end,
-    finished_at = case when m.attempts <= $5 and not m.cancel_asked then m.finished_at else $6::timestamptz end,
-    error = case when m.attempts <= $5 or m.cancel_asked then m.error else $8::json end
+  update bh.message m set status = case when m.cancel_asked then 'cancelled' when ${GOES_ON} then 'queued' else 'failed' end, waiting_for = null,
+    attempts = greatest(m.attempts - coalesce(${GOT_ON}, false)::int, 0), started_at = case when ${GOT_ON} is null then m.started_at end,
+    finished_at = case when ${GOES_ON} and not m.cancel_asked then m.finished_at else $6::timestamptz end,
+    error = case when ${GOES_ON} or m.cancel_asked then m.error else $8::json end
   from b where m.block_id = $1 and m.status = 'processing' returning m.*),
 e as (
   update bh.message m set status = 'expired', finished_at = $6::timestamptz, error = $7::json
@@ -179,7 +197,7 @@ export const REQUEUE_ALL = {
   name: 'block-requeue-all',
   text: `
 with b as (${OWNED}),
-p as (update bh.message m set status = 'queued', started_at = null from b where m.block_id = $1 and m.status = 'processing' returning m.seq),
+p as (update bh.message m set status = 'queued', started_at = null, waiting_for = null from b where m.block_id = $1 and m.status = 'processing' returning m.seq),
 u as (
   update bh.block k set queued = k.queued + (select count(*) from p), processing = k.processing - (select count(*) from p), due_at = clock_timestamp()
   from b where k.id = b.id and exists (select from p))

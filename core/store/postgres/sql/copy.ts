@@ -89,12 +89,12 @@ export const BUDGETS = { name: 'copy-budgets', text: 'select block, part from bh
 export const NEWEST = { name: 'copy-newest', text: 'select part, max(at) as at from bh.ledger where part = any($1::bigint[]) group by part' };
 
 export const CLEAR_LEDGER = { name: '', text: 'truncate bh.ledger, bh.spend, bh.lineage, bh.budget, bh.reservation' };
-/** Columns of lines, and $12 their parts. */
+/** Columns of lines, and $13 their parts. */
 export const ADD_LINES = {
   name: 'copy-add-lines',
   text: `
-insert into bh.ledger (at, call_id, block, provider, model, purpose, message_id, usage, cost_usd, failed, credential, part)
-select * from unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::float8[], $10::boolean[], $11::text[], $12::bigint[])
+insert into bh.ledger (at, call_id, block, provider, model, purpose, message_id, usage, cost_usd, failed, credential, step, part)
+select * from unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::float8[], $10::boolean[], $11::text[], $12::int[], $13::bigint[])
 on conflict do nothing`,
 };
 /** $1 names of blocks, $2 their parts. */

@@ -36,7 +36,7 @@ export const RELEASE = { name: 'budget-release', text: 'delete from bh.reservati
 
 /**
  * A line, its sums, and the end of its reservation. $1 at, $2 call, $3 block, $4 provider, $5 model, $6 purpose, $7 message, $8 usage, $9 cost, $10 failed, $11 tokens,
- * $12 cost to count, $13 credential. What the block has spent since each of $14 comes back, with this line: its quarter of an hour is that of the locked row, see
+ * $12 cost to count, $13 credential, $14 step. What the block has spent since each of $15 comes back, with this line: its quarter of an hour is that of the locked row, see
  * after-the-lock. For a line that is known already, `is_new` is false, and the sums may be older than it.
  */
 export const ADD = {
@@ -44,8 +44,8 @@ export const ADD = {
   text: `
 with recursive p as (insert into bh.budget (block) values ($3) on conflict (block) do update set block = excluded.block returning part),
 l as (
-  insert into bh.ledger (at, call_id, block, part, provider, model, purpose, message_id, usage, cost_usd, failed, credential)
-  select $1::timestamptz, $2, $3, p.part, $4, $5, $6, $7, $8::jsonb, $9::float8, $10::boolean, $13 from p
+  insert into bh.ledger (at, call_id, block, part, provider, model, purpose, message_id, usage, cost_usd, failed, credential, step)
+  select $1::timestamptz, $2, $3, p.part, $4, $5, $6, $7, $8::jsonb, $9::float8, $10::boolean, $13, $14::int from p
   on conflict do nothing returning at, part),
 d as (delete from bh.reservation where call_id = $2),
 n as (
@@ -55,7 +55,7 @@ n as (
     newest = greatest(s.newest, excluded.newest)
   returning part, quarter, tokens, cost_usd),
 r (part) as (select part from p union select g.before from bh.lineage g join r on g.part = r.part),
-i as (select date_bin(${QUARTER}u.since, timestamptz 'epoch') as since, u.place from unnest($14::timestamptz[]) with ordinality u (since, place)),
+i as (select date_bin(${QUARTER}u.since, timestamptz 'epoch') as since, u.place from unnest($15::timestamptz[]) with ordinality u (since, place)),
 x as (
   select quarter, tokens, cost_usd from n
   union all
@@ -87,7 +87,7 @@ group by i.place order by i.place`,
 };
 export const NEWEST = { name: 'ledger-newest', text: `${PARTS} select max(s.newest) as at from p join bh.spend s on s.part = p.part` };
 
-const COLUMNS = 'l.at, l.call_id, l.block, l.provider, l.model, l.purpose, l.message_id, l.usage, l.cost_usd, l.failed, l.credential';
+const COLUMNS = 'l.at, l.call_id, l.block, l.provider, l.model, l.purpose, l.message_id, l.usage, l.cost_usd, l.failed, l.credential, l.step';
 /** After $1 and $2, the oldest first. */
 export const LINES = {
   name: 'ledger-lines',

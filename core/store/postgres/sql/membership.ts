@@ -68,7 +68,7 @@ with c as (
   and not exists (select from bh.node where id = $1 and draining)
   order by due_at limit $2 for update skip locked),
 n as (
-  update bh.block b set owner = $1, fence = fence + 1, wish = false, give_back = false from c where b.id = c.id
+  update bh.block b set owner = $1, fence = fence + 1, wish = false, give_back = false, decided = false from c where b.id = c.id
   returning b.id as block, b.name, b.fence)
 select block, name, fence, true as is_new, true as is_due, false as give_back, null as cancel from n
 union all
@@ -85,19 +85,22 @@ export const TAKE = {
   name: 'block-take',
   text: `
 update bh.block set owner = $1, fence = case when owner is null then fence + 1 else fence end,
-  wish = wish and owner is not null, give_back = give_back and owner is not null
+  wish = wish and owner is not null, give_back = give_back and owner is not null, decided = decided and owner is not null
 where id = $2 and (owner is null or owner = $1) and archive_name is null
 returning id as block, name, fence`,
 };
 
 export const OWNER = { name: 'block-owner', text: 'select owner from bh.block where id = $1' };
 
-/** $1 block, $2 owner, $3 fence, $4 the state, $5 when to look again. What waits, or broke off, is due at once. */
+/**
+ * $1 block, $2 owner, $3 fence, $4 the state, $5 when to look again. What waits, or broke off, is due at once, also what has come or was decided without the owner's
+ * knowledge; but while a message waits for people, what is behind it waits, too.
+ */
 export const RELEASE = {
   name: 'block-release',
   text: `
 update bh.block set owner = null, state = $4, wish = false, give_back = false,
-  due_at = coalesce($5::timestamptz, case when queued + processing > 0 then clock_timestamp() end)
+  due_at = least($5::timestamptz, case when queued + processing > 0 and (held = 0 or decided or $5::timestamptz is null) then clock_timestamp() end)
 where id = $1 and owner = $2 and fence = $3
 returning id`,
 };

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { initialTransition, transition } from 'xstate';
 import { createBlockMachine } from '../../../../core/block/actor/machine.ts';
-import { pulseOf } from '../../../../core/block/actor/pulse-of.ts';
+import { doingIn, heldUntil, pulseOf } from '../../../../core/block/actor/pulse-of.ts';
 import { CHAT, EPOCH, MACHINE_STATES, REASON, rigIn, START, STOP } from '../../../support/monitor-rig.ts';
 
 const AT = new Date(EPOCH).toISOString();
@@ -61,4 +61,13 @@ t.test('only a person who stops a monitor sends it away', async (t) => {
   const [stopped] = initialTransition(machine, { name: 'ada', archiveName: null });
   const [running] = transition(machine, stopped, START);
   for (const [event, isSentAway] of rows) t.equal(pulseOf(transition(machine, running, event)[0]).isSentAway, isSentAway, JSON.stringify(event));
+});
+
+t.test('a block that waits for a person may go to another server, one that waits for anything else only when its server is drained', async (t) => {
+  for (const state of ['idle', 'waiting-approval'] as const) t.equal(doingIn(state, false), 'idle');
+  for (const state of ['backoff', 'paused', 'failed'] as const) t.same([doingIn(state, false), doingIn(state, true)], ['something', 'idle']);
+  t.same([doingIn('working', false), doingIn('working', true)], ['something', 'something']);
+  const { actor } = await rigIn('backoff');
+  t.equal(heldUntil(actor.getSnapshot()), undefined, 'it waits for no person');
+  actor.stop();
 });

@@ -10,9 +10,8 @@ t.test('a block has tools if its configuration names a server of them', async (t
 });
 
 t.test('the refusal names the field, the cause and the cure', async (t) => {
-  t.match(noTools({ member: () => ({ isShared: false }) }, 'config.'), {
+  t.match(noTools('config.'), {
     code: 'INVALID_REQUEST',
     message: /^config\.tools\.servers can't be used yet: this server has nothing that runs tools .*Remove `tools`/,
   });
-  t.match(noTools({ member: () => ({ isShared: true }) }), { message: /^tools\.servers can't be used yet where a database keeps the workspace/ });
 });

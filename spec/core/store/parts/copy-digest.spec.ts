@@ -2,6 +2,7 @@ import t from 'tap';
 import type { CopiedBlock } from '../../../../core/store/parts/copied.ts';
 import { Bag, callText, canonical, digestOf, lineText } from '../../../../core/store/parts/copy-digest.ts';
 import { halfCopy, parseNote } from '../../../../core/store/parts/copy-note.ts';
+import type { ChatEntry } from '../../../../core/schemas/chat-entry.ts';
 import type { Entries } from '../../../../core/store/port.ts';
 import { noCosts } from '../../../../core/block/costs/costs.ts';
 import { AT, configOf, memoryOf, pair, pulseOf, userEntry } from '../../../support/block-files.ts';
@@ -12,7 +13,7 @@ function block(entries: Entries, fields: Partial<CopiedBlock> = {}): CopiedBlock
     yield entries.slice(0, 1);
     yield entries.slice(1);
   };
-  return { place: 'blocks/a', documents, archived: undefined, logs: [], left: [], entries: one, ...fields };
+  return { place: 'blocks/a', documents, archived: undefined, logs: [], runs: [], left: [], entries: one, ...fields };
 }
 const log = (file: string, ...pieces: string[]): CopiedBlock['logs'][number] => ({
   file,
@@ -45,6 +46,7 @@ t.test('each part tells what differs in it', async (t) => {
     ['config', block(entries, { documents: { ...documents, config: configOf({ rev: 9 }) } })],
     ['memory', block(entries, { documents: { ...documents, memory: memoryOf({ summary: 's' }) } })],
     ['log files', block(entries, { logs: [log('a', 'x')] })],
+    ['messages', block([...entries.slice(0, 1), { ...(entries[1] as ChatEntry), steps: [] }])],
     ['archive', block(entries, { archived: { archiveName: 'a', originalName: 'a', archivedAt: AT } as NonNullable<CopiedBlock['archived']> })],
   ];
   for (const [part, other] of cases) {

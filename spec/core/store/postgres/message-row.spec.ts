@@ -1,5 +1,5 @@
 import t from 'tap';
-import { entryOf, type MessageRow, valuesOf } from '../../../../core/store/postgres/message-row.ts';
+import { entryOf, type MessageRow, valuesOf, waitingOf } from '../../../../core/store/postgres/message-row.ts';
 import { answerEntry, userEntry } from '../../../support/block-files.ts';
 
 const ROW: MessageRow = {
@@ -18,6 +18,7 @@ const ROW: MessageRow = {
   error: null,
   outcome: null,
   rest: { channel: 'api' },
+  waiting_for: null,
 };
 
 t.test('a row is an entry without the fields that it does not have', async (t) => {
@@ -38,4 +39,13 @@ t.test('what has no column of its own is kept, and a content that is no text for
     t.equal(JSON.parse(values.at(-1) as string).content, content);
   }
   t.equal(valuesOf(userEntry('c', { content: '👋' }))[3], '👋');
+});
+
+t.test('what a message waits for is shown while it waits', async (t) => {
+  const held = { ...ROW, status: 'waiting-approval', waiting_for: ['a1'] } as const;
+  t.match(entryOf(held), { status: 'waiting-approval', processed: false, waitingFor: ['a1'] });
+  t.equal(entryOf({ ...held, status: 'processing' }).waitingFor, undefined);
+  t.equal(waitingOf(entryOf(held)), '["a1"]');
+  t.equal(waitingOf(userEntry('c', { status: 'waiting-approval' })), '[]', 'written by hand: it is one that waits all the same');
+  t.equal(waitingOf(userEntry('c')), null);
 });

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { startServer } from '../../../support/server.ts';
 import { FILES } from '../../../support/tools/server-rig.ts';
-import { startToolServer } from '../../../support/tools/tool-server.ts';
+import { startManagedServer } from '../../../support/tools/managed-server.ts';
 
 t.test('a server is made, looked at, approved, given a secret and removed', async (t) => {
-  const { call, rig } = await startToolServer(t);
+  const { call, rig } = await startManagedServer(t);
   const settings = { marks: { readOnly: ['read_*'], closedWorld: ['*'] } };
   const made = await call('PUT', '/api/tools/files', { body: { server: FILES, settings } });
   t.match(made, { status: 200, json: { success: true, server: { name: 'files', state: 'held', server: FILES, settings } } });
@@ -26,7 +26,7 @@ t.test('a server is made, looked at, approved, given a secret and removed', asyn
 });
 
 t.test('each refusal has its code and its cure', async (t) => {
-  const { call, rig, url } = await startToolServer(t);
+  const { call, rig, url } = await startManagedServer(t);
   const definition = 'f'.repeat(64);
   const status = async (method: string, path: string, body?: unknown) => {
     const { status, json } = await call(method, path, body === undefined ? {} : { body });
@@ -53,7 +53,7 @@ t.test('each refusal has its code and its cure', async (t) => {
 });
 
 t.test('nobody but the owner comes: not without the token, not with a key of an application, not a foreign page', async (t) => {
-  const { call, core, rig } = await startToolServer(t);
+  const { call, core, rig } = await startManagedServer(t);
   const { key } = (await call('POST', '/api/keys', { body: { name: 'app', rights: ['blocks'] } })).json as { key: string };
   await call('PUT', '/api/tools/files', { body: { server: FILES } });
   const before = [rig.text('mcp.json'), rig.text('mcp-pins.json'), rig.text('auth.json')];
@@ -80,7 +80,7 @@ t.test('nobody but the owner comes: not without the token, not with a key of an 
 });
 
 t.test('case 39: no answer of these routes has a secret, and none stands in a log line', async (t) => {
-  const server = await startToolServer(t);
+  const server = await startManagedServer(t);
   const { call, rig, log } = server;
   const canary = 'canary-secret-4711';
   const answers = [
@@ -97,7 +97,7 @@ t.test('case 39: no answer of these routes has a secret, and none stands in a lo
 });
 
 t.test('a client that leaves ends the look', async (t) => {
-  const { call, open, rig } = await startToolServer(t);
+  const { call, open, rig } = await startManagedServer(t);
   await call('PUT', '/api/tools/files', { body: { server: FILES } });
   const { definition } = (await rig.servers.get('files')) as { definition: string };
   const look = rig.sessions.look.bind(rig.sessions);

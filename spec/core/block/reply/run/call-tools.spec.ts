@@ -147,7 +147,34 @@ t.test('a result that was cut is named only where the whole of it is kept', asyn
     const one = await made(1, long, { keep: async () => keep });
     await one.work;
     const { outcome } = one.journal.state.callAt('1.1') ?? {};
-    t.match(outcome, { t: 'result', isError: true, chars: 9000, text: /are left out/ });
+    t.match(outcome, {
+      t: 'result',
+      isError: true,
+      chars: 9000,
+      notice: keep ? /are left out .*block__read_result reads on, ref 1\.1/ : /are left out after character 300\.\)/,
+    });
+    t.notMatch(outcome, { text: /left out/ });
     t.equal((outcome as { ref?: string }).ref, keep ? '1.1' : undefined);
   }
+});
+
+t.test('the journal keeps of images how many there are, and of what nests too deep that the call ran', async (t) => {
+  const image = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const;
+  const kept: string[] = [];
+  const shown = await made(1, async () => ({ kind: 'result', isError: false, parts: [image, image], ms: 1 }), {
+    keep: async (place, bytes) => kept.push(`${place} ${Buffer.from(bytes).toString()}`) > 0,
+  });
+  await shown.work;
+  t.strictSame(shown.journal.state.callAt('1.1')?.outcome, {
+    ...{ t: 'result', call: '1.1', at: AT, ms: 1, isError: false },
+    text: '[image: image/png, 3 bytes]\n[image: image/png, 3 bytes]',
+    ref: '1.1',
+    images: 2,
+  });
+  t.match(kept, [/^1\.1 \{"isError":false,"parts":\[\{"type":"image"/]);
+  let deep: object = {};
+  for (let level = 0; level < 200; level += 1) deep = { deep };
+  const failed = await made(1, async () => ({ kind: 'result', isError: false, parts: [], structuredContent: deep, ms: 1 }));
+  await failed.work;
+  t.match(failed.journal.state.callAt('1.1')?.outcome, { t: 'result', isError: true, text: /^The call ran, and its result can't be shown: it nests deeper/ });
 });

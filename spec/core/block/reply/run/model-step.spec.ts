@@ -1,7 +1,11 @@
 // The calls of the model in a run: what they are sent, what they reserve, and what is recorded.
 import t from 'tap';
 import { waitFor } from '../../../../../core/block/reply/run/parts.ts';
+import { ResultImages } from '../../../../../core/block/reply/run/result-images.ts';
+import { RunState } from '../../../../../core/tools/journal.ts';
+import { answerRecord, modelRecord, resultRecord, runRecord } from '../../../../support/tools/records.ts';
 import { pay, RULES, toolCore } from '../../../../support/tools/tool-core.ts';
+import type { Said, Seen } from '../../../../support/tools/tool-model.ts';
 
 t.setTimeout(60_000);
 
@@ -36,6 +40,56 @@ t.test('a prompt that grows too long shows far results by their beginnings, and 
       .at(-1)
       ?.messages.flatMap(({ role, content }) => (role === 'tool' ? [content.length] : [])) ?? [];
   t.ok(lengths.length >= 3 && (lengths[0] ?? 0) < 300 && (lengths.at(-1) ?? 0) > 4000, lengths.join(' '));
+});
+
+t.test('a model sees the images of a result beside its text, each estimated at 1,600 tokens; one that takes none sees a line', async (t) => {
+  const image = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
+  const bank = { answer: () => ({ kind: 'result', isError: false, parts: [{ type: 'text', text: 'A plot.' } as const, image], ms: 1 }) as const };
+  const say = ({ results }: Seen): Said => (results.length === 0 ? [{ name: 'bank__list', arguments: {} }] : 'Seen.');
+  const one = await toolCore(t, { bank, say });
+  const id = await one.post('Plot it.');
+  await one.outcome(id);
+  const result = one.prompts()[1]?.messages.at(-1) as { content: string; images?: string[] };
+  t.match(result, { content: /^Output of bank\/list\. .*\nA plot\.\n\[image: image\/png, 9 bytes\]$/s, images: [image.data] });
+  const [first = 0, second = 0] = (await one.records(id)).flatMap((record) => (record.t === 'model' ? [record.tokens] : []));
+  t.ok(second - first > 1600 && second - first < 1800, `${second - first}`);
+  await one.core.credentials?.update('blind', { adapter: 'ollama', baseURL: one.upstream.url, models: { m: { images: false } } });
+  await one.blocks.updateConfig('ada', { adapter: { provider: 'blind', model: 'm' } });
+  const again = await one.post('Plot it again.');
+  t.match(await one.outcome(again), { status: 'done' });
+  t.notOk('images' in (one.prompts().at(-1)?.messages.at(-1) ?? {}));
+});
+
+t.test('newest-first: images of results that are too large together are shown from the newest on, and those of a dropped result are not', async (t) => {
+  const image = (size: number) => ({ type: 'image', mediaType: 'image/png', data: 'A'.repeat(size) });
+  const whole: Record<string, object[] | undefined> = {
+    '1.1': [image(4)],
+    '1.2': [image(6_000_000), image(6_000_000), image(6_000_000)],
+    '1.3': undefined,
+    '1.4': [image(4_000_000)],
+  };
+  const places = Object.keys(whole);
+  const state = new RunState([
+    runRecord(),
+    modelRecord(1),
+    answerRecord(
+      1,
+      places.map(() => pay('bob')),
+    ),
+    ...places.map((place) => resultRecord(place, { ref: place, images: 1 })),
+  ]);
+  const result = async (_id: string, ref: string) =>
+    whole[ref] === undefined ? undefined : Buffer.from(JSON.stringify({ isError: false, parts: whole[ref] }));
+  const context = { files: { conversation: { result } }, world: { gateway: { takesImages: () => true } } };
+  const images = new ResultImages(context as never, 'm1', { provider: 'p', model: 'm', config: {} });
+  await images.load(state);
+  t.strictSame(
+    [...images.shown].map(([place, shown]) => [place, shown.length]),
+    [
+      ['1.4', 1],
+      ['1.3', 0],
+    ],
+  );
 });
 
 t.test('always-an-end: a call must leave room under the caps for one that concludes', async (t) => {

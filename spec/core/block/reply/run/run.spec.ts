@@ -218,7 +218,7 @@ t.test('a long result is cut for the model and kept whole', async (t) => {
   await one.outcome(id);
   t.match(
     (await one.records(id)).find(({ t: kind }) => kind === 'result'),
-    { ref: '1.1', chars: 5000, text: /^\(4,\d00 of 5,000 characters/ },
+    { ref: '1.1', chars: 5000, notice: /^\(4,\d00 of 5,000 characters/ },
   );
   t.match(await one.blocks.runResult('ada', id, '1.1'), {
     isError: false,

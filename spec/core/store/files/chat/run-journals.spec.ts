@@ -1,7 +1,8 @@
 // Journals of runs on the disk: what is there after a crash, a full disk, two writers, and an odd id.
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import t from 'tap';
-import { MAX_RESULT_BYTES, RunJournals } from '../../../../../core/store/files/chat/run-journals.ts';
+import { RunJournals } from '../../../../../core/store/files/chat/run-journals.ts';
+import { MAX_RESULT_BYTES } from '../../../../../core/store/parts/run-lines.ts';
 import { parseRunLines, runLine } from '../../../../../core/store/parts/run-lines.ts';
 import type { RunRecord } from '../../../../../core/types.ts';
 import { hookJournals } from '../../../../support/tools/journal-hooks.ts';

@@ -17,6 +17,7 @@ function block(entries: readonly ChatEntry[], pieces: number): CopiedBlock {
     documents,
     archived: undefined,
     left: [],
+    runs: [],
     logs: [
       {
         file: 'one.log',

@@ -3,11 +3,20 @@ import { noCosts } from '../../../../../core/block/costs/costs.ts';
 import type { ChatEntry } from '../../../../../core/schemas/chat-entry.ts';
 import type { CopiedBlock } from '../../../../../core/store/parts/copied.ts';
 import { digestOf } from '../../../../../core/store/parts/copy-digest.ts';
+import { runLine } from '../../../../../core/store/parts/run-lines.ts';
 import { putBlock, readBlock, removeBlock } from '../../../../../core/store/postgres/copy/block-copy.ts';
 import { Partitions } from '../../../../../core/store/postgres/partitions.ts';
+import type { RunRecord } from '../../../../../core/types.ts';
 import { AT, configOf, memoryOf, pair, pulseOf, userEntry } from '../../../../support/block-files.ts';
 import { migrated } from '../../../../support/migrated.ts';
 import { noPostgres } from '../../../../support/postgres.ts';
+import { answerRecord, approvalOf, modelRecord, runRecord } from '../../../../support/tools/records.ts';
+
+const JOURNAL = [runRecord(), modelRecord(1), answerRecord(1, []), { t: 'ask', call: '1.1', approval: approvalOf('a1') } as RunRecord];
+const RUNS: CopiedBlock['runs'] = [
+  { file: 'm1.1.1.json', at: new Date(AT), bytes: async () => Buffer.from('{"a":"\0"}') },
+  { file: 'm1.jsonl', at: undefined, bytes: async () => Buffer.from(JOURNAL.map(runLine).join('')) },
+];
 
 function block(place: string, entries: readonly ChatEntry[], fields: Partial<CopiedBlock> = {}, config: object = {}): CopiedBlock {
   const pieces = async function* (): AsyncGenerator<Buffer> {
@@ -25,6 +34,7 @@ function block(place: string, entries: readonly ChatEntry[], fields: Partial<Cop
     archived: undefined,
     left: [],
     logs: [{ file: 'a.log', at: new Date(AT), pieces }],
+    runs: RUNS,
     async *entries() {
       yield entries;
     },
@@ -61,7 +71,12 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     };
     await t.rejects(putBlock(database, failing, parts), { message: 'the source is gone' });
     t.same(await digestOf(await readBlock(database.query, 'blocks/a')), await digestOf(stopped));
+    t.match(await ask('select id, decided_at from bh.approval'), [{ id: 'a1', decided_at: null }]);
     await database.transaction((run) => removeBlock(run, 'blocks/a'));
+    t.same(
+      await ask('select (select count(*)::int from bh.run_record) + (select count(*)::int from bh.run_result) + (select count(*)::int from bh.approval) as n'),
+      [{ n: 0 }],
+    );
     await t.rejects(readBlock(database.query, 'blocks/a'), { code: 'BLOCK_NOT_FOUND' });
     t.same(await ask('select count(*)::int as n from bh.message'), [{ n: 0 }]);
   });

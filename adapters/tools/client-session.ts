@@ -1,0 +1,171 @@
+// A session with a server that has been greeted: its calls, and the list of its tools. It knows neither processes nor addresses.
+//
+// known-or-unknown: a call that has an answer of whatever kind is a result. One that was sent and has none is unknown, unless it timed out and its tool only reads.
+import type { Client } from '@modelcontextprotocol/client';
+import { isObject } from '../../core/base/json.ts';
+import { BlockhouseError, type ToolCallRequest, type ToolOutcome } from '../../core/index.ts';
+import { CALL_ID, type CallTransport } from './call-id.ts';
+import { errorResult, type ReadResult, readResult, UNREADABLE } from './mcp-result.ts';
+import type { Sdk } from './sdk.ts';
+import type { CallableServer, ListedTool } from './server.ts';
+
+/** A list that goes on for longer is cut there. */
+const MAX_PAGES = 50;
+/** The longest time that a timer can have. */
+const FOR_EVER_MS = 2_147_000_000;
+/** Takes a result as it is. */
+const AS_IS = { '~standard': { version: 1 as const, vendor: 'blockhouse', validate: (value: unknown) => ({ value }) } };
+
+/** What a session is made of. */
+export interface SessionParts {
+  readonly sdk: Sdk;
+  readonly client: Client;
+  readonly transport: CallTransport;
+  /** How the server has ended, as a part of a sentence; undefined while it runs. */
+  ending(): string | undefined;
+}
+
+/** What a call of a server needs to know of it. */
+export type CalledServer = Pick<CallableServer, 'name' | 'settings' | 'isReadOnly'>;
+
+/** One session. */
+export class ClientSession {
+  readonly #parts: SessionParts;
+  /** Called after a call has timed out. */
+  onTimeout: () => void = () => undefined;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+  }
+
+  /** As `ToolHost.call`. */
+  async call(server: CalledServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+    const begun = performance.now();
+    const { begun: sent } = this.#parts.transport;
+    if (signal.aborted) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The call was cut off before it was sent.');
+    const limit = new CallLimit(call.timeoutMs, server.settings.maxCallMs, signal);
+    try {
+      const result = await this.#request(call, limit);
+      return outcome(readResult(result), begun);
+    } catch (error) {
+      const known = this.#knownResult(error);
+      if (known !== undefined) return outcome(known, begun);
+      const ending = `${server.name} ${this.#parts.ending() ?? 'has ended'}.`;
+      if (!sent.has(call.callId)) throw new BlockhouseError('TOOL_NOT_BEGUN', ending, { cause: error });
+      if (limit.isOver) {
+        this.onTimeout();
+        const sentence = `${server.name} did not answer within ${Math.round((performance.now() - begun) / 1000)} s.`;
+        if (server.isReadOnly === true) return outcome(errorResult(sentence), begun);
+        throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', sentence, { isTimeout: true, cause: error });
+      }
+      throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', signal.aborted ? 'The call was cut off.' : ending, { cause: error });
+    } finally {
+      limit.end();
+      sent.delete(call.callId);
+    }
+  }
+
+  #request({ tool, arguments: args, callId }: ToolCallRequest, limit: CallLimit): Promise<unknown> {
+    const params = { name: tool, arguments: args, _meta: { [CALL_ID]: callId } };
+    return this.#parts.client.request({ method: 'tools/call', params }, AS_IS, {
+      signal: limit.signal,
+      timeout: FOR_EVER_MS, // the limit is ours
+      allowInputRequired: true,
+      onprogress: () => limit.extend(),
+      headers: { 'idempotency-key': callId },
+    });
+  }
+
+  /** known-or-unknown. Undefined for an error that is no answer. */
+  #knownResult(error: unknown): ReadResult | undefined {
+    const { ProtocolError } = this.#parts.sdk;
+    if (error instanceof ProtocolError) return errorResult(error.code === UNREADABLE ? error.message : `The server has refused the call: ${error.message}`);
+    const isUnreadable = isObject(error) && /INVALID_RESULT|UNSUPPORTED_RESULT/.test(String(error['code']));
+    return isUnreadable ? errorResult('The server has answered with what is no result.') : undefined;
+  }
+
+  /** All tools, in at most 50 pages. Rejects with the error of the package. */
+  async list(timeoutMs: number): Promise<readonly ListedTool[]> {
+    const tools: ListedTool[] = [];
+    let cursor: unknown;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const params = typeof cursor === 'string' ? { cursor } : {};
+      const result = await this.#parts.client.request({ method: 'tools/list', params }, AS_IS, { timeout: timeoutMs });
+      if (!isObject(result) || !Array.isArray(result['tools'])) throw new Error('It has answered with no list of tools.');
+      tools.push(...result['tools'].flatMap(listedTool));
+      cursor = result['nextCursor'];
+      if (typeof cursor !== 'string' || cursor === '') break;
+    }
+    return tools;
+  }
+
+  /** Asks for anything, so that something comes. */
+  nudge(): void {
+    const { client } = this.#parts;
+    const method = client.getProtocolEra() === 'modern' ? 'server/discover' : 'ping';
+    client.request({ method, params: {} }, AS_IS, { timeout: FOR_EVER_MS }).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.client.close();
+  }
+}
+
+function outcome(result: ReadResult, begun: number): ToolOutcome {
+  return { kind: 'result', ...result, ms: performance.now() - begun };
+}
+
+function listedTool(value: unknown): ListedTool[] {
+  if (!isObject(value) || typeof value['name'] !== 'string' || value['name'] === '') return [];
+  const { name, title, description, inputSchema, outputSchema, annotations } = value;
+  return [
+    {
+      name,
+      ...(typeof title === 'string' && { title }),
+      ...(typeof description === 'string' && { description }),
+      inputSchema: isObject(inputSchema) ? inputSchema : {},
+      ...(isObject(outputSchema) && { outputSchema }),
+      ...(isObject(annotations) && { annotations }),
+    },
+  ];
+}
+
+/** The time of one call, which progress extends. */
+class CallLimit {
+  readonly #own = new AbortController();
+  readonly #timeoutMs: number;
+  readonly #lastAt: number;
+  readonly #outer: AbortSignal;
+  #timer: NodeJS.Timeout;
+  isOver = false;
+
+  constructor(timeoutMs: number, maxMs: number, outer: AbortSignal) {
+    this.#timeoutMs = timeoutMs;
+    this.#lastAt = performance.now() + Math.max(timeoutMs, maxMs);
+    this.#timer = setTimeout(this.#end, timeoutMs);
+    this.#outer = outer;
+    outer.addEventListener('abort', this.#leave, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#own.signal;
+  }
+
+  extend(): void {
+    if (this.#own.signal.aborted) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#end, Math.max(0, Math.min(this.#timeoutMs, this.#lastAt - performance.now())));
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#outer.removeEventListener('abort', this.#leave);
+  }
+
+  readonly #end = (): void => {
+    this.isOver = true;
+    this.#own.abort('timeout');
+  };
+
+  readonly #leave = (): void => this.#own.abort('cut off');
+}

@@ -1,0 +1,51 @@
+// One server at work: a session, and what ends it.
+import type { ToolCallRequest, ToolOutcome } from '../../core/index.ts';
+import type { CalledServer } from './client-session.ts';
+import type { ListedTool } from './server.ts';
+
+/** A server that was greeted. */
+export interface RunningServer {
+  readonly hasEnded: boolean;
+  /** How it ended, as a part of a sentence. */
+  readonly ended: Promise<string>;
+  /** As `ToolHost.call`. */
+  call(server: CalledServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>;
+  list(timeoutMs: number): Promise<readonly ListedTool[]>;
+  /** Called at most once a second, after the list of tools has changed. */
+  onTools: (() => void) | undefined;
+  /** Resolves once nothing of it is left. */
+  end(): Promise<void>;
+}
+
+/** Calls `work` now and for what comes within `ms` once more after that. */
+export class Throttle {
+  readonly #work: () => void;
+  readonly #ms: number;
+  #timer: NodeJS.Timeout | undefined;
+  #isAsked = false;
+
+  constructor(ms: number, work: () => void) {
+    this.#work = work;
+    this.#ms = ms;
+  }
+
+  ask(): void {
+    if (this.#timer !== undefined) {
+      this.#isAsked = true;
+      return;
+    }
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (!this.#isAsked) return;
+      this.#isAsked = false;
+      this.ask();
+    }, this.#ms);
+    this.#timer.unref();
+    this.#work();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#isAsked = false;
+  }
+}

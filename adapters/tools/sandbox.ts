@@ -1,0 +1,60 @@
+// Puts a program into a sandbox of bubblewrap: no home, no network unless it is asked for, and a file system of which little may be written. Linux alone.
+//
+// never-without: a program for which a sandbox was asked is not started where there is none.
+import { realpathSync } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import type { Program } from './supervisor.ts';
+
+/** What is shown of the system, where it is there. */
+const SYSTEM = ['/usr', '/bin', '/lib', '/lib64', '/sbin', '/etc/ssl', '/etc/pki', '/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/alternatives'];
+
+/** The program that starts `program` in a sandbox. Rejects with an error whose code is ENOSANDBOX (never-without). */
+export async function sandboxed(program: Program, kind: 'bwrap' | 'bwrap+net'): Promise<Program> {
+  const path = program.env['PATH'] ?? '';
+  const bwrap = await commandOf('bwrap', path);
+  if (bwrap === undefined) throw noSandbox('bwrap is not installed, and it never runs without the sandbox that was asked for');
+  const command = isAbsolute(program.command) ? program.command : await commandOf(program.command, path);
+  if (command === undefined) throw noSandbox(`there is no command ${program.command}`);
+  return { ...program, command: bwrap, args: [...sandboxArguments({ ...program, command }, kind), command, ...program.args] };
+}
+
+/** The arguments of bubblewrap. The folder of the command is shown read-only, paths in its arguments may be written. */
+export function sandboxArguments({ command, args, env, cwd }: Program, kind: 'bwrap' | 'bwrap+net'): readonly string[] {
+  const home = env['HOME'] ?? '/root';
+  const paths = args.filter((one) => isAbsolute(one));
+  return [
+    ...['--die-with-parent', '--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(kind === 'bwrap' ? ['--unshare-net'] : []),
+    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', home],
+    ...SYSTEM.flatMap((each) => ['--ro-bind-try', each, each]),
+    ...[...new Set([dirname(command), dirname(realOf(command))])].flatMap((each) => ['--ro-bind', each, each]),
+    ...[cwd, ...paths].flatMap((each) => ['--bind', each, each]),
+    ...['--chdir', cwd, '--'],
+  ];
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // it can't be started, and says so then
+  }
+}
+
+async function commandOf(name: string, path: string): Promise<string | undefined> {
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, name);
+    try {
+      await access(file, constants.X_OK);
+      return file;
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}
+
+function noSandbox(why: string): Error {
+  return Object.assign(new Error(why), { code: 'ENOSANDBOX' });
+}

@@ -1,0 +1,185 @@
+// The servers of a host at work: which process makes a call, and how a server is looked at.
+//
+// one-definition: a call goes to a server that was started with the definition of the call; another one is ended first.
+// apart: a server is looked at in a process of its own, which ends afterwards, so that what is under way is not disturbed.
+import { BlockhouseError, type Environment, type ToolCallRequest, type ToolOutcome, toBlockhouseError } from '../../core/index.ts';
+import { RunningBook } from './leftovers.ts';
+import { Places } from './places.ts';
+import type { RunningServer } from './running-server.ts';
+import { loadSdk } from './sdk.ts';
+import type { CallableServer, Era, HttpStart, ListedTool, LookedAt, Sessions, StdioStart } from './server.ts';
+import { Slot, type SlotParts } from './slot.ts';
+import { startStdio, type Surroundings } from './stdio-server.ts';
+
+const MAX_PROCESSES = 16;
+const BACK_OFF_MS = 1000;
+const DEAF_MS = 5000;
+const LIST_MS = 1000;
+
+/** What sessions are made with. */
+export interface SessionsOptions {
+  readonly workspace: string;
+  /** What HOME, PATH and the like are read from. */
+  readonly env: Environment;
+  readonly maxProcesses?: number;
+  readonly backOffMs?: number;
+  readonly deafMs?: number;
+  now?(): number;
+}
+
+type Listener = Parameters<Sessions['onTools']>[0];
+
+/** See `Sessions`. */
+export class ServerSessions implements Sessions {
+  readonly #options: SessionsOptions;
+  readonly #book: RunningBook;
+  readonly #parts: SlotParts;
+  /** By name, and by block for servers that have a process for each. */
+  readonly #slots = new Map<string, Slot>();
+  /** Found here, by definition. */
+  readonly #eras = new Map<string, Era>();
+  readonly #looks = new Set<AbortController>();
+  readonly #listeners: Listener[] = [];
+  #isClosed = false;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    this.#book = new RunningBook(options.workspace);
+    this.#parts = {
+      places: new Places(options.maxProcesses ?? MAX_PROCESSES),
+      backOffMs: options.backOffMs ?? BACK_OFF_MS,
+      now: options.now ?? (() => performance.now()),
+      start: (server, signal) => this.#start(server, signal),
+      onTools: (server, tools) => {
+        for (const listener of this.#listeners) listener(server, tools);
+      },
+    };
+  }
+
+  /** Ends what a killed program has left. */
+  async tidy(): Promise<void> {
+    await this.#book.open();
+  }
+
+  async call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+    if (this.#isClosed) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The server is shutting down.');
+    return this.#slotOf(server, call.block).call(server, call, signal);
+  }
+
+  async look(server: CallableServer, signal: AbortSignal): Promise<LookedAt> {
+    const own = new AbortController();
+    this.#looks.add(own);
+    try {
+      const seen = await this.#lookAt(server, AbortSignal.any([signal, own.signal]));
+      this.#eras.set(server.definition, seen.era);
+      for (const slot of this.#slotsOf(server.name)) slot.forgive();
+      return seen;
+    } finally {
+      this.#looks.delete(own);
+    }
+  }
+
+  stateOf(server: string): ReturnType<Sessions['stateOf']> {
+    const states = this.#slotsOf(server).map(({ state }) => state);
+    const order = ['failed', 'starting', 'ready', 'stopping', 'idle'] as const;
+    return order.flatMap((name) => states.filter(({ state }) => state === name))[0] ?? { state: 'idle' };
+  }
+
+  async end(server: string): Promise<void> {
+    const ended = [...this.#slots].filter(([, slot]) => slot.server.name === server);
+    for (const [key] of ended) this.#slots.delete(key);
+    await Promise.all(ended.map(([, slot]) => slot.end()));
+  }
+
+  onTools(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  async halt(): Promise<void> {
+    for (const look of this.#looks) look.abort(new Error('Everything is being halted.'));
+    const slots = [...this.#slots.values()];
+    this.#slots.clear();
+    await Promise.all(slots.map((slot) => slot.end()));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.halt();
+  }
+
+  #slotsOf(server: string): readonly Slot[] {
+    return [...this.#slots.values()].filter((slot) => slot.server.name === server);
+  }
+
+  /** one-definition. */
+  #slotOf(server: CallableServer, block: string): Slot {
+    const key = JSON.stringify([server.name, server.settings.share === 'block' ? block : '']);
+    const known = this.#slots.get(key);
+    if (known?.server.definition === server.definition) return known;
+    void known?.end();
+    const slot = new Slot(server, this.#parts);
+    this.#slots.set(key, slot);
+    return slot;
+  }
+
+  async #start(server: CallableServer, signal: AbortSignal): Promise<RunningServer> {
+    const era = server.era ?? this.#eras.get(server.definition) ?? (await this.#findEra(server, signal));
+    return this.#startIn(era, server, signal);
+  }
+
+  async #findEra(server: CallableServer, signal: AbortSignal): Promise<Era> {
+    const { era } = await this.#lookAt(server, signal);
+    this.#eras.set(server.definition, era);
+    return era;
+  }
+
+  /** apart. A server of the older era may end when it is asked what it does not know, so that it is started once more. */
+  async #lookAt(server: CallableServer, signal: AbortSignal): Promise<LookedAt> {
+    try {
+      return await this.#listOf('modern', server, signal);
+    } catch (error) {
+      if (signal.aborted || isNoStart(error)) throw error;
+      return this.#listOf('legacy', server, signal);
+    }
+  }
+
+  async #listOf(era: Era, server: CallableServer, signal: AbortSignal): Promise<LookedAt> {
+    const running = await this.#startIn(era, server, signal);
+    try {
+      const tools: readonly ListedTool[] = await running.list(server.settings.startTimeoutMs);
+      return { era, tools };
+    } catch (error) {
+      throw new BlockhouseError('TOOL_SERVER_FAILED', `The tools of ${server.name} can't be listed: ${toBlockhouseError(error).message}`, { cause: error });
+    } finally {
+      await running.end();
+    }
+  }
+
+  async #startIn(era: Era, server: CallableServer, signal: AbortSignal): Promise<RunningServer> {
+    const sdk = await loadSdk();
+    const surroundings: Surroundings = {
+      sdk,
+      workspace: this.#options.workspace,
+      env: this.#options.env,
+      book: this.#book,
+      deafMs: this.#options.deafMs ?? DEAF_MS,
+      listMs: LIST_MS,
+    };
+    if (isStdio(server)) return startStdio({ server, era, signal }, surroundings);
+    throw new BlockhouseError('TOOL_SERVER_FAILED', `${server.name} is at an address, which is not supported yet.`);
+  }
+}
+
+function isStdio(server: CallableServer): server is CallableServer & { readonly start: StdioStart } {
+  return server.start.kind === 'stdio';
+}
+
+/** True if nothing was started, so that another greeting changes nothing. */
+function isNoStart(error: unknown): boolean {
+  const cause = error instanceof BlockhouseError ? error.cause : undefined;
+  return (
+    typeof cause === 'object' && cause !== null && ['ENOENT', 'EACCES', 'ENOSANDBOX', 'ENOTDIR', 'E2BIG'].includes(String((cause as { code?: unknown }).code))
+  );
+}
+
+export type { HttpStart };

@@ -1,0 +1,126 @@
+// Messages over the standard input and output of a server, one a line.
+//
+// own-limit: a line that is too long, too deep or has too many values fails the call that it answers, and no other.
+// open-only: an answer is handed on if its request is open: a late one, a second one, or one with a foreign id is dropped.
+import type { Readable, Writable } from 'node:stream';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { exceededLimit, isObject, MAX_JSON_DEPTH, tryParseJson } from '../../core/base/json.ts';
+import { type CallTransport, callIdOf } from './call-id.ts';
+import { LineReader } from './line-reader.ts';
+import { UNREADABLE } from './mcp-result.ts';
+
+/** A result with so many values would stop the process for long. */
+const MAX_VALUES = 200_000;
+/** So many lines without a message in a minute end the server. */
+const MAX_NOISE = 100;
+const MINUTE_MS = 60_000;
+
+/** The pipes of a server. */
+export interface Pipes {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+}
+
+/** What the transport tells. */
+export interface TransportListener {
+  /** The server writes lines that are no messages. */
+  onNoise(): void;
+  /** Something has come that is a message. */
+  onLife(): void;
+}
+
+/** A transport of the client package. It owns neither the process nor its end. */
+export class StdioTransport implements CallTransport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: NonNullable<Transport['onmessage']>;
+  readonly begun = new Set<string>();
+  readonly #pipes: Pipes;
+  readonly #listener: TransportListener;
+  readonly #reader: LineReader;
+  /** The ids of requests without an answer. */
+  readonly #open = new Set<string | number>();
+  #noise = 0;
+  #noiseSince = 0;
+  #isClosed = false;
+
+  constructor(pipes: Pipes, maxLineBytes: number, listener: TransportListener) {
+    this.#pipes = pipes;
+    this.#listener = listener;
+    this.#reader = new LineReader(maxLineBytes, {
+      line: (bytes) => this.#read(bytes),
+      tooLong: (ids) => this.#refuse(ids, `The result is larger than ${maxLineBytes} bytes, which is the most that is taken (maxResultBytes).`),
+    });
+    pipes.stdin.on('error', () => undefined); // the process has ended, and its end is told
+    pipes.stdout.on('error', () => undefined);
+  }
+
+  async start(): Promise<void> {
+    this.#pipes.stdout.on('data', (bytes: Buffer) => this.#reader.read(bytes));
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed || !this.#pipes.stdin.writable) throw new Error('The server has ended.');
+    if ('method' in message && 'id' in message) this.#open.add(message.id);
+    if ('method' in message && message.method === 'notifications/cancelled') this.#open.delete(message.params?.['requestId'] as number);
+    const callId = callIdOf(message);
+    if (callId !== undefined) this.begun.add(callId);
+    this.#pipes.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.onclose?.();
+  }
+
+  #read(bytes: Buffer): void {
+    if (this.#isClosed) return;
+    const exceeded = exceededLimit(bytes, { values: MAX_VALUES, depth: MAX_JSON_DEPTH });
+    if (exceeded !== undefined) {
+      const edges = `${bytes.toString('utf8', 0, 256)}\n${bytes.toString('utf8', Math.max(0, bytes.length - 256))}`;
+      const ids = [...edges.matchAll(/"id"\s*:\s*(\d{1,15})/g)].map(([, id = '']) => id);
+      this.#refuse(
+        ids,
+        exceeded === 'depth' ? `The result is nested more than ${MAX_JSON_DEPTH} levels deep.` : `The result has more than ${MAX_VALUES} values.`,
+      );
+      return;
+    }
+    const message = tryParseJson(bytes.toString('utf8'));
+    if (!isObject(message) || message['jsonrpc'] !== '2.0') this.#hear();
+    else this.#take(message);
+  }
+
+  #take(message: Record<string, unknown>): void {
+    this.#listener.onLife();
+    const isAnswer = !('method' in message);
+    if (isAnswer && !this.#open.delete(message['id'] as number)) return; // open-only
+    const isReadable = !isAnswer || isObject(message['result']) || isFault(message['error']);
+    const fault = { jsonrpc: '2.0', id: message['id'], error: { code: UNREADABLE, message: 'The server has answered with what is no result.' } };
+    this.onmessage?.((isReadable ? message : fault) as never);
+  }
+
+  /** own-limit. Of a line without a known id, the only open call is meant. */
+  #refuse(ids: readonly string[], message: string): void {
+    this.#listener.onLife();
+    const known = ids.map((id) => tryParseJson(id) as string | number).filter((id) => this.#open.has(id));
+    const [id] = known.length === 0 && this.#open.size === 1 ? [...this.#open] : known;
+    if (id === undefined) return;
+    this.#open.delete(id);
+    this.onmessage?.({ jsonrpc: '2.0', id, error: { code: UNREADABLE, message } } as never);
+  }
+
+  #hear(): void {
+    const now = performance.now();
+    if (now - this.#noiseSince > MINUTE_MS) {
+      this.#noise = 0;
+      this.#noiseSince = now;
+    }
+    this.#noise += 1;
+    if (this.#noise === MAX_NOISE) this.#listener.onNoise();
+  }
+}
+
+function isFault(error: unknown): boolean {
+  return isObject(error) && Number.isInteger(error['code']) && typeof error['message'] === 'string';
+}

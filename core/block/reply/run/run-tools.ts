@@ -1,0 +1,63 @@
+// The tools of a run while it goes on: those that it began with, and at the end of the list what the journal has added since (same-list).
+import type { RunState } from '../../../tools/journal.ts';
+import { type Offer, type OfferedTool, offerAgain, offerFor, recordOf } from '../../../tools/offer.ts';
+import type { Catalogue, ToolHost } from '../../../tools/port.ts';
+import type { ToolSettings } from '../../../tools/settings.ts';
+
+/** What the list is made from. */
+export interface RunToolsOptions {
+  readonly host: Pick<ToolHost, 'catalogue'>;
+  readonly settings: ToolSettings;
+  readonly state: RunState;
+  /** The run begins now. */
+  readonly isNew: boolean;
+  /** Tools whose calls stand in the window. */
+  readonly called: ReadonlySet<string>;
+}
+
+/** Reads the catalogue, which then holds for the attempt. Rejects as `ToolHost.catalogue` does. */
+export async function openTools({ host, settings, state, isNew, called: earlier }: RunToolsOptions): Promise<RunTools> {
+  const catalogue = await host.catalogue(settings.servers);
+  const called = new Set([...earlier, ...state.calls.map(({ asked }) => asked.tool)]);
+  const offer = isNew ? offerFor(catalogue, settings, { called, hasCut: state.hasCut }) : undefined;
+  return new RunTools({ catalogue, settings, state, offer });
+}
+
+interface Parts {
+  readonly catalogue: Catalogue;
+  readonly settings: ToolSettings;
+  readonly state: RunState;
+  /** Of a run that begins now. */
+  readonly offer: Offer | undefined;
+}
+
+/** The list of one run. */
+export class RunTools {
+  readonly catalogue: Catalogue;
+  /** Why tools are missing, as it was when the list was made. */
+  readonly problems: readonly string[];
+  readonly #parts: Parts;
+  readonly #begun: readonly string[];
+  #offer: Offer;
+  #count: number;
+
+  constructor(parts: Parts) {
+    const { catalogue, settings, state, offer } = parts;
+    this.catalogue = catalogue;
+    this.#parts = parts;
+    this.#begun = offer === undefined ? (state.run?.tools ?? []) : offer.tools.map(({ definition }) => recordOf(definition));
+    this.#count = state.added.length;
+    this.#offer = offer ?? offerAgain(catalogue, this.#begun, { settings, added: state.added });
+    this.problems = this.#offer.problems;
+  }
+
+  /** As the model is offered them next. */
+  get offered(): readonly OfferedTool[] {
+    const { catalogue, settings, state } = this.#parts;
+    if (state.added.length !== this.#count) {
+      this.#count = state.added.length;
+      this.#offer = offerAgain(catalogue, this.#begun, { settings, added: state.added });
+    }
+    return this.#offer.tools;
+  }
+}

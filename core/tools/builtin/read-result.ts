@@ -1,0 +1,46 @@
+// block__read_result: reads on in a result that was cut. Pure: no I/O.
+import { estimateTokens } from '../../base/tokens.ts';
+import { grouped } from '../results.ts';
+
+const DEFAULT_LIMIT = 8000;
+/** As many places of a text are given. */
+const MAX_PLACES = 20;
+/** Around a place. */
+const NEAR = 100;
+/** For the line that says what is shown. */
+const TOKENS_OF_NOTICE = 60;
+
+/** What the model asks for. */
+export interface Reading {
+  readonly ref: string;
+  readonly offset?: number;
+  readonly limit?: number;
+  readonly find?: string;
+}
+
+/** The asked part of a whole text, in at most about `tokens` tokens, with a line before it that says what it is. */
+export function readOn(text: string, { ref, offset = 0, limit = DEFAULT_LIMIT, find }: Reading, tokens: number): string {
+  const all = grouped(text.length);
+  if (offset >= text.length) return `(The result ${ref} has ${all} characters.)`;
+  if (find !== undefined) return placesOf(text, find, offset);
+  const room = Math.max(1, tokens - TOKENS_OF_NOTICE);
+  let shown = text.slice(offset, offset + limit);
+  for (let count = estimateTokens(shown); count > room; count = estimateTokens(shown)) shown = shown.slice(0, Math.floor((shown.length * room) / count) - 1);
+  const end = offset + shown.length;
+  const more = end < text.length ? `; offset ${end} reads on` : '';
+  return `(Characters ${grouped(offset)} to ${grouped(end)} of ${all}${more}.)\n${shown}`;
+}
+
+function placesOf(text: string, find: string, offset: number): string {
+  const pattern = new RegExp(find.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'giu');
+  pattern.lastIndex = offset;
+  const lines: string[] = [];
+  for (let match = pattern.exec(text); match !== null && lines.length < MAX_PLACES; match = pattern.exec(text)) {
+    const { index } = match;
+    const near = text.slice(Math.max(0, index - NEAR), index + match[0].length + NEAR);
+    lines.push(`- ${index}: ${near.replaceAll(/\s+/g, ' ')}`);
+  }
+  if (lines.length === 0) return `(${JSON.stringify(find)} is not in the result after character ${grouped(offset)}.)`;
+  const more = lines.length === MAX_PLACES ? `; only the first ${MAX_PLACES} are shown` : '';
+  return `(${JSON.stringify(find)} is at these characters${more}.)\n${lines.join('\n')}`;
+}

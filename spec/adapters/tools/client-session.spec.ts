@@ -1,0 +1,50 @@
+// Calls of servers that are late, ask back or go on for ever.
+import t from 'tap';
+import { loadSdk } from '../../../adapters/tools/sdk.ts';
+import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
+import { until } from '../../support/until.ts';
+
+await loadSdk();
+
+t.test('progress extends a call up to a limit', async (t) => {
+  const { hostile, call } = sessionsRig(t);
+  t.equal(textOf(await call(hostile(), 'progress', { times: 8, everyMs: 100 }, { timeoutMs: 600 })), 'done');
+  await t.rejects(call(hostile({}, { maxCallMs: 700 }), 'progress', { times: 1000, everyMs: 50 }, { timeoutMs: 600 }), { code: 'TOOL_OUTCOME_UNKNOWN' });
+});
+
+t.test('a call that is cut off is unknown, or not begun if it was not sent', async (t) => {
+  const { hostile, call, told } = sessionsRig(t);
+  const server = hostile({}, { concurrency: 1 });
+  const first = new AbortController();
+  const second = new AbortController();
+  const earlier = call(server, 'hang', {}, { signal: first.signal });
+  const later = call(server, 'hang', {}, { signal: second.signal });
+  await until('the server runs', () => told().length > 0);
+  await call({ ...server, definition: 'other', name: 'other' }, 'echo');
+  second.abort();
+  await t.rejects(later, { code: 'TOOL_NOT_BEGUN', message: 'The call was cut off before it was sent.' });
+  first.abort();
+  await t.rejects(earlier, { code: 'TOOL_OUTCOME_UNKNOWN', message: 'The call was cut off.' });
+  await until('it is told to the server', () => told().includes('cancelled'));
+});
+
+t.test('what a modern server asks of a person is refused', async (t) => {
+  const { hostile, call } = sessionsRig(t);
+  t.match(await call(hostile({ era: 'modern' }), 'input'), {
+    isError: true,
+    parts: [{ text: 'The server asks for input of a person, which it does not get here.' }],
+  });
+});
+
+t.test('ten thousand notes that the list has changed are one listing a second, and fifty pages are the most', async (t) => {
+  const { hostile, call, sessions, told } = sessionsRig(t);
+  const lists: number[] = [];
+  sessions.onTools((_server, tools) => lists.push(tools.length));
+  const server = hostile();
+  await call(server, 'changed', { times: 10_000 });
+  await until('it is listed', () => lists.length > 0);
+  t.ok(told().filter((line) => line === 'listed').length <= 3);
+  const endless = hostile({ endless: true, tools: 3 }, {}, { definition: 'endless' });
+  const seen = await sessions.look(endless, new AbortController().signal);
+  t.ok(seen.tools.length >= 100 && seen.tools.length < 200, `${seen.tools.length}`);
+});

@@ -1,0 +1,79 @@
+// Who may run, and in which order.
+import t from 'tap';
+import { type Holder, Places } from '../../../adapters/tools/places.ts';
+import { Throttle } from '../../../adapters/tools/running-server.ts';
+import { Turns } from '../../../adapters/tools/turns.ts';
+import { until } from '../../support/until.ts';
+
+class Fake implements Holder {
+  idleSince: number | undefined;
+  ends = 0;
+  places: Places | undefined;
+  async makeRoom(): Promise<void> {
+    this.ends += 1;
+    this.places?.free(this);
+  }
+}
+
+const never = new AbortController().signal;
+
+t.test('the longest idle makes room, and where none is idle the first to ask is the first to get a place', async (t) => {
+  const places = new Places(2);
+  const [a, b, c, d] = [new Fake(), new Fake(), new Fake(), new Fake()];
+  for (const one of [a, b, c, d]) one.places = places;
+  await places.take(a, never);
+  await places.take(b, never);
+  a.idleSince = 2;
+  b.idleSince = 1;
+  await places.take(c, never);
+  t.strictSame([a.ends, b.ends], [0, 1]);
+  a.idleSince = undefined;
+  b.idleSince = undefined;
+  const order: string[] = [];
+  const leaves = new AbortController();
+  const left = t.rejects(places.take(b, leaves.signal), { message: 'left' });
+  const waits = [places.take(b, never).then(() => order.push('b')), places.take(d, never).then(() => order.push('d'))];
+  leaves.abort(new Error('left'));
+  await left;
+  places.free(a);
+  places.free(a);
+  await waits[0];
+  c.idleSince = 3;
+  places.look();
+  await Promise.all(waits);
+  t.strictSame(order, ['b', 'd']);
+  t.equal(c.ends, 1);
+});
+
+t.test('turns go round in order, and who leaves is passed over', async (t) => {
+  const turns = new Turns(1);
+  const leave = await turns.enter(never);
+  const leaves = new AbortController();
+  const left = t.rejects(turns.enter(leaves.signal), { message: 'left' });
+  const order: string[] = [];
+  const second = turns.enter(never).finally(() => order.push('second'));
+  const third = turns.enter(never).finally(() => order.push('third'));
+  leaves.abort(new Error('left'));
+  await left;
+  leave();
+  (await second)();
+  (await third)();
+  t.strictSame(order, ['second', 'third']);
+  await t.rejects(turns.enter(AbortSignal.abort(new Error('late'))), { message: 'late' });
+  (await turns.enter(never))();
+});
+
+t.test('work that is asked for often is done at once, and once more at the end of the pause', async (t) => {
+  let done = 0;
+  const throttle = new Throttle(5, () => {
+    done += 1;
+  });
+  for (let asked = 0; asked < 1000; asked += 1) throttle.ask();
+  t.equal(done, 1);
+  const keep = setInterval(() => undefined, 1000);
+  await until('it is done once more', () => done === 2);
+  throttle.ask();
+  throttle.end();
+  clearInterval(keep);
+  t.equal(done, 2);
+});

@@ -1,0 +1,47 @@
+// A program in a sandbox, or not at all.
+import { chmodSync, realpathSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import t from 'tap';
+import { loadSdk } from '../../../adapters/tools/sdk.ts';
+import { sandboxArguments, sandboxed } from '../../../adapters/tools/sandbox.ts';
+import { testFolder } from '../../support/test-folder.ts';
+import { runs, sessionsRig } from '../../support/tools/sessions-rig.ts';
+
+await loadSdk();
+
+/** The folders that an argument of bubblewrap names. */
+const after = (args: readonly string[], name: string): readonly string[] => args.flatMap((each, at) => (each === name ? [args[at + 1] ?? ''] : []));
+
+t.test('the home is empty, the command is read-only, and only its folder and the paths in its arguments may be written', async (t) => {
+  const program = { command: '/opt/tools/server', args: ['--verbose', '/data/shared', 'relative'], env: { HOME: '/home/ada' }, cwd: '/work/tools/files' };
+  const args = sandboxArguments(program, 'bwrap');
+  t.strictSame(after(args, '--tmpfs'), ['/tmp', '/home/ada']);
+  t.strictSame(after(args, '--bind'), ['/work/tools/files', '/data/shared']);
+  t.strictSame(after(args, '--ro-bind'), ['/opt/tools']);
+  t.strictSame(after(args, '--chdir'), ['/work/tools/files']);
+  t.ok(args.includes('--unshare-net') && args.includes('--die-with-parent'));
+  t.notOk(sandboxArguments(program, 'bwrap+net').includes('--unshare-net'));
+  t.equal(args.at(-1), '--');
+});
+
+t.test('without bubblewrap nothing is started, and the reason is told', async (t) => {
+  const folder = realpathSync(testFolder(t));
+  const program = { command: process.execPath, args: ['server.js'], env: { PATH: folder }, cwd: folder };
+  await t.rejects(sandboxed(program, 'bwrap'), { message: /^bwrap is not installed/ });
+  const bwrap = join(folder, 'bwrap');
+  writeFileSync(bwrap, '#!/bin/sh\n');
+  chmodSync(bwrap, 0o755);
+  const { command, args } = await sandboxed({ ...program, command: 'node', env: { PATH: [folder, join(process.execPath, '..')].join(delimiter) } }, 'bwrap');
+  t.equal(command, bwrap);
+  t.strictSame(args.slice(-3), ['--', join(process.execPath, '..', 'node'), 'server.js']);
+  await t.rejects(sandboxed({ ...program, command: 'nothing' }, 'bwrap'), { message: 'there is no command nothing' });
+
+  const { hostile, call, pids, sessions } = sessionsRig(t, { env: { PATH: join(folder, 'nowhere') } });
+  const server = hostile({}, { sandbox: 'bwrap' });
+  await t.rejects(call(server, 'echo'), {
+    code: 'TOOL_NOT_BEGUN',
+    message: 'hostile did not start: bwrap is not installed, and it never runs without the sandbox that was asked for.',
+  });
+  await t.rejects(sessions.look(server, new AbortController().signal), { code: 'TOOL_SERVER_FAILED', message: /bwrap is not installed/ });
+  t.strictSame(pids().filter(runs), []);
+});

@@ -1,0 +1,29 @@
+// The log of a server's standard error.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import t from 'tap';
+import { ServerErrors } from '../../../adapters/tools/server-log.ts';
+import { testFolder } from '../../support/test-folder.ts';
+
+t.test('lines are dated, cut and masked, in whatever pieces they come', async (t) => {
+  const path = join(testFolder(t), 'logs', 'files.log');
+  const errors = new ServerErrors(path, ['swordfish-1234567']);
+  await errors.follow(Readable.from(['a sword', 'fish-12', '34567 b\nsec', `ond\n\n${'x'.repeat(5000)}`, `${'x'.repeat(5000)} end\nth`, 'ird']));
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  t.match(lines[0], /^\d{4}-\d\d-\d\dT[\d:.]+Z a sword.*|redacted/);
+  t.notMatch(lines.join(), 'swordfish-1234567');
+  t.match(lines[1], / second$/);
+  t.equal(lines[2]?.split(' ')[1]?.length, 4000);
+  t.match(lines[3], / third$/);
+  t.equal(lines.length, 4);
+  t.equal(errors.lastLine, 'third');
+});
+
+t.test('a log that cannot be written is told, and the server is not held up', async (t) => {
+  const folder = testFolder(t, { logs: 'a file' });
+  const errors = new ServerErrors(join(folder, 'logs', 'files.log'), []);
+  const stderr = Readable.from(['one\n', 'two\n']);
+  await errors.follow(stderr);
+  t.equal(errors.lastLine, 'one');
+});

@@ -1,0 +1,57 @@
+// When a server is started again, and when it is stopped.
+import t from 'tap';
+import { loadSdk } from '../../../adapters/tools/sdk.ts';
+import { runs, sessionsRig } from '../../support/tools/sessions-rig.ts';
+import { until } from '../../support/until.ts';
+
+await loadSdk();
+
+t.test('after five exits it is failed, until it is looked at again', async (t) => {
+  const clock = { ms: 0 };
+  const { hostile, call, sessions, pids } = sessionsRig(t, { now: () => clock.ms });
+  const server = hostile();
+  for (let exits = 1; exits <= 5; exits += 1) {
+    await t.rejects(call(server, 'exit'), { code: 'TOOL_OUTCOME_UNKNOWN', message: 'hostile ended with code 1: Something is wrong.' });
+    await until('the exit is noted', () => sessions.stateOf('hostile').state !== 'stopping' && sessions.stateOf('hostile').problem !== undefined);
+    clock.ms += 1000;
+  }
+  t.match(sessions.stateOf('hostile'), { state: 'failed', problem: 'hostile ended with code 1: Something is wrong.' });
+  await t.rejects(call(server, 'echo'), { code: 'TOOL_NOT_BEGUN', message: /has ended 5 times within ten minutes\. hostile ended with code 1/ });
+  t.equal(pids().length, 5, 'it is not started');
+  await sessions.look({ ...server, era: undefined }, new AbortController().signal);
+  t.equal((await call(server, 'echo')).isError, false);
+  for (let exits = 1; exits <= 5; exits += 1) {
+    await t.rejects(call(server, 'exit'), { code: 'TOOL_OUTCOME_UNKNOWN' });
+    await until('the exit is noted', () => sessions.stateOf('hostile').state !== 'ready' && sessions.stateOf('hostile').state !== 'stopping');
+    clock.ms += 1000;
+  }
+  clock.ms += 600_000;
+  t.equal((await call(server, 'echo')).isError, false, 'and after ten minutes');
+});
+
+t.test('calls beyond the concurrency of a server wait, in their order', async (t) => {
+  const { hostile, call, told } = sessionsRig(t);
+  const server = hostile({}, { concurrency: 2 });
+  await Promise.all(['a', 'b', 'c', 'd'].map((text) => call(server, 'echo', { text, delayMs: 50 })));
+  let most = 0;
+  let now = 0;
+  for (const line of told()) {
+    now += line.startsWith('begins') ? 1 : line.startsWith('ends') ? -1 : 0;
+    most = Math.max(most, now);
+  }
+  t.equal(most, 2);
+  t.strictSame(
+    told().flatMap((line) => (line.startsWith('begins') ? [line.at(-1)] : [])),
+    ['a', 'b', 'c', 'd'],
+  );
+});
+
+t.test('an idle server is stopped', async (t) => {
+  const { hostile, call, sessions, pids } = sessionsRig(t);
+  const server = hostile({}, { idleStopMs: 50 });
+  await call(server, 'echo');
+  await until('it is stopped', () => sessions.stateOf('hostile').state === 'idle');
+  t.strictSame(pids().filter(runs), []);
+  t.equal(sessions.stateOf('hostile').problem, undefined, 'which is no fault');
+  t.equal((await call(server, 'echo')).isError, false);
+});

@@ -1,0 +1,56 @@
+// What a server is started with, and when it is ended.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { loadSdk } from '../../../adapters/tools/sdk.ts';
+import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
+import { until } from '../../support/until.ts';
+
+await loadSdk();
+
+t.test('a server that has stopped answering is ended, and starts again with the next call', async (t) => {
+  const { hostile, call, pids, sessions } = sessionsRig(t, { deafMs: 100 });
+  const server = hostile();
+  await t.rejects(call(server, 'stop', {}, { timeoutMs: 100 }), { code: 'TOOL_OUTCOME_UNKNOWN' });
+  await until('it is ended', () => sessions.stateOf('hostile').problem === 'hostile has stopped answering.');
+  t.equal(textOf(await call(server, 'echo', { text: 'again' })), 'again');
+  t.equal(pids().length, 2);
+});
+
+t.test('a hundred lines in a minute that are no messages end a server', async (t) => {
+  const { hostile, call, sessions } = sessionsRig(t);
+  await t.rejects(call(hostile(), 'garbage', { lines: 200 }), {
+    code: 'TOOL_OUTCOME_UNKNOWN',
+    message: 'hostile has written 100 lines within a minute that are no messages.',
+  });
+  await until('it is ended', () => sessions.stateOf('hostile').state === 'idle');
+});
+
+t.test('a server gets few variables, a folder of its own, and no key', async (t) => {
+  const env = { ...process.env, OPENAI_API_KEY: 'sk-canary', LANG: 'C.UTF-8' };
+  const { hostile, call, workspace } = sessionsRig(t, { env });
+  const server = hostile();
+  const start = { ...server.start, env: { GREETING: 'hello' } } as typeof server.start;
+  const seen = JSON.parse(textOf(await call({ ...server, start }, 'env')));
+  t.match(seen.env, { GREETING: 'hello', LANG: 'C.UTF-8', BLOCKHOUSE_SERVER: /^[0-9a-f]{32}$/ });
+  t.strictSame(
+    Object.keys(seen.env).filter((name) => !/^(?:HOME|PATH|SHELL|TERM|LANG|TZ|GREETING|BLOCKHOUSE_SERVER|_TAPJS_.*|NODE_OPTIONS)$/.test(name)),
+    [],
+  );
+  t.equal(seen.cwd, join(workspace, 'tools', 'hostile'));
+  t.equal(statSync(seen.cwd).mode & 0o777, 0o700);
+});
+
+t.test('standard error goes to a log that is bounded and masked', async (t) => {
+  const { hostile, call, workspace } = sessionsRig(t);
+  const server = { ...hostile(), secrets: ['correct-horse-battery'] };
+  await call(server, 'complain', { words: 'The key correct-horse-battery\u0007 is wrong.' });
+  await call(server, 'flood', { bytes: 5_000_000 });
+  const path = join(workspace, 'logs/tools/hostile.log');
+  await until('the flood is written', () => existsSync(`${path}.1`));
+  await call(server, 'exit').catch(() => undefined);
+  const all = `${readFileSync(`${path}.1`, 'utf8')}${readFileSync(path, 'utf8')}`;
+  t.notMatch(all, 'correct-horse');
+  t.ok(all.length < 3_000_000);
+  t.equal(statSync(path).mode & 0o777, 0o600);
+});

@@ -1,0 +1,48 @@
+// Lines that are no answers, or answers that nobody can read.
+import t from 'tap';
+import { CALL_ID, callIdOf } from '../../../adapters/tools/call-id.ts';
+import { loadSdk } from '../../../adapters/tools/sdk.ts';
+import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
+
+await loadSdk();
+
+t.test('answers that come twice, to foreign ids or between garbage change no other call', async (t) => {
+  const { hostile, call, pids } = sessionsRig(t);
+  const server = hostile();
+  t.equal(textOf(await call(server, 'twice')), 'first');
+  t.equal(textOf(await call(server, 'foreign')), 'right');
+  t.equal(textOf(await call(server, 'garbage', { lines: 99 })), 'after garbage');
+  t.match(await call(server, 'none'), { isError: true, parts: [{ text: 'The server has answered with what is no result.' }] });
+  t.match(await call(server, 'refuse'), { isError: true, parts: [{ text: 'The server has refused the call: The amount is missing.' }] });
+  t.equal(pids().length, 1);
+});
+
+t.test('a result that is too large or too deep fails its call alone', async (t) => {
+  const { hostile, call, pids } = sessionsRig(t);
+  const server = hostile({}, { maxResultBytes: 1_000_000 });
+  const other = call(server, 'echo', { text: 'beside', delayMs: 300 });
+  t.match(await call(server, 'big', { bytes: 50_000_000 }), { isError: true, parts: [{ text: /^The result is larger than 1000000 bytes/ }] });
+  t.match(await call(server, 'deep', { levels: 20_000 }), { isError: true, parts: [{ text: 'The result is nested more than 100 levels deep.' }] });
+  t.equal(textOf(await other), 'beside');
+  t.equal(pids().length, 1);
+});
+
+t.test('odd names and halves of characters do no harm', async (t) => {
+  const { hostile, call } = sessionsRig(t);
+  t.match(textOf(await call(hostile(), 'odd')), /^half \ufffd, bell , null \n\[a part of the kind constructor\]$/);
+  t.match(
+    await call(hostile({ era: 'modern' }, {}, { definition: 'modern' }), 'odd'),
+    { isError: true, parts: [{ text: /what is no result/ }] },
+    'which must be as it says',
+  );
+  t.equal(({} as { polluted?: boolean }).polluted, undefined);
+});
+
+t.test('the id of a call is read from the message that makes it', async (t) => {
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', _meta: { [CALL_ID]: 'ada/m/1.1' } } } as const;
+  t.equal(callIdOf(call), 'ada/m/1.1');
+  t.equal(callIdOf({ ...call, method: 'tools/list' }), undefined);
+  t.equal(callIdOf({ ...call, params: {} }), undefined);
+  t.equal(callIdOf({ ...call, params: { _meta: { [CALL_ID]: 7 } } }), undefined);
+  t.equal(callIdOf({ jsonrpc: '2.0', id: 1, result: {} }), undefined);
+});
