@@ -1,6 +1,6 @@
 import t from 'tap';
 import { MCP_EXAMPLES } from '../../../../transports/http/openapi/examples-mcp.ts';
-import { MCP_SHAPES } from '../../../../transports/http/openapi/protocol-mcp.ts';
+import type { MCP_SHAPES } from '../../../../transports/http/openapi/protocol-mcp.ts';
 import { faults, pointerTo } from '../../../contract/document.ts';
 
 const faultsOf = (name: keyof typeof MCP_SHAPES, value: unknown): unknown[] => faults(pointerTo('components', 'schemas', name), value);
