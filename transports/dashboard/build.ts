@@ -35,7 +35,7 @@ interface Asset {
 }
 
 /** Small pages, which come together: each alone would compress worse by a fifth. */
-const TOGETHER = ['archive', 'events', 'first-run', 'inbox', 'search', 'settings'];
+const TOGETHER = ['archive', 'events', 'first-run', 'inbox', 'search', 'settings', 'tools'];
 
 const MAIN = join(relative(ROOT, SOURCE), 'app/main.tsx');
 const OPTIONS = {

@@ -4,7 +4,19 @@ import { type Route, route } from '../data/route.ts';
 import { hasBlocks } from '../data/server.ts';
 import Fleet from '../pages/fleet/fleet.tsx';
 import type { IconName } from '../parts/icon.tsx';
-import { archiveText, costsText, eventsText, firstRunText, fleetText, gatewayText, inboxText, playText, searchText, settingsText } from '../text/index.ts';
+import {
+  archiveText,
+  costsText,
+  eventsText,
+  firstRunText,
+  fleetText,
+  gatewayText,
+  inboxText,
+  playText,
+  searchText,
+  settingsText,
+  toolsText,
+} from '../text/index.ts';
 
 /** A page. */
 export interface PageRow {
@@ -42,6 +54,7 @@ const ROWS: readonly PageRow[] = [
   },
   { id: 'playground', name: playText.title, menu: { icon: 'play', keys: 'g p' }, load: () => import('../pages/playground/playground.tsx') },
   { id: 'costs', name: costsText.title, menu: { icon: 'costs', keys: 'g c' }, isOnPhone: true, load: () => import('../pages/costs/costs.tsx') },
+  { id: 'tools', isOfBlocks: true, name: toolsText.title, menu: { icon: 'tools', keys: 'g t' }, load: () => import('../pages/tools/tools.tsx') },
   { id: 'events', name: eventsText.title, menu: { icon: 'events', keys: 'g e' }, load: () => import('../pages/events/events.tsx') },
   { id: 'archive', isOfBlocks: true, name: archiveText.title, menu: { icon: 'archive', keys: 'g a' }, load: () => import('../pages/archive/archive.tsx') },
   { id: 'search', isOfBlocks: true, name: searchText.title, menu: { icon: 'find', keys: 'g q' }, load: () => import('../pages/search/search.tsx') },

@@ -7,6 +7,7 @@ export const inboxText = {
   title: 'Inbox',
   wait: 'calls wait for you',
   none: 'Nothing waits for you. A call of a tool comes here when a rule of its block says to ask, or when no rule names it.',
+  tools: 'Go to the tools',
   next: 'Next call',
   before: 'Call before',
   once: 'Allow once',

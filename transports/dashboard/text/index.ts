@@ -27,3 +27,4 @@ export * from './schedules.ts';
 export * from './search.ts';
 export * from './settings.ts';
 export * from './stand-in.ts';
+export * from './tools.ts';

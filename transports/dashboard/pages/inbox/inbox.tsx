@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { ShownApproval } from '../../../../core/types.ts';
 import { useKeys } from '../../base/keys.ts';
 import { approvals, forgetDecided, inboxError, isInboxRead, pending, readApprovals } from '../../data/approvals.ts';
+import { pathOf } from '../../data/route.ts';
 import { ApprovalCard } from '../../parts/approval.tsx';
 import { Button, Empty, Problem } from '../../parts/widgets.tsx';
 import { callsWaitText, chatText, inboxText } from '../../text/index.ts';
@@ -42,7 +43,13 @@ export default function Inbox() {
           {list.map((approval) => (
             <ApprovalCard key={approval.id} approval={approval} isInInbox />
           ))}
-          {list.length === 0 && isInboxRead.value && <Empty text={inboxText.none} />}
+          {list.length === 0 && isInboxRead.value && (
+            <Empty text={inboxText.none}>
+              <a class="btn" href={pathOf('tools')}>
+                {inboxText.tools}
+              </a>
+            </Empty>
+          )}
         </div>
       </div>
     </>
