@@ -43,6 +43,8 @@ export interface WorldOptions {
   readonly isProcess?: boolean;
   /** Of the server, beside what it always gets. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Serves in the place of the built server; resolves with its address, and with what ends it. */
+  serve?(workspace: string): Promise<{ readonly url: string; stop(): Promise<unknown> }>;
   /** Writes files into the workspace before the server starts. */
   files?(workspace: string, standInUrl: string): void;
   /** Further arguments of the server, which is a process of its own then. */
@@ -129,11 +131,15 @@ export class World {
   }
 
   async begin(): Promise<void> {
-    const { isAlone = false, args, isProcess = args !== undefined, files } = this.#options;
+    const { isAlone = false, args, isProcess = args !== undefined, files, serve } = this.#options;
     this.#standInPort = await freePort();
     if (!isAlone) await this.standIn.start();
     files?.(this.workspace, this.#standInUrl);
-    await (isProcess ? this.startServer() : this.#startHere());
+    if (serve !== undefined) {
+      const { url, stop } = await serve(this.workspace);
+      this.url = url;
+      this.#stop = stop;
+    } else await (isProcess ? this.startServer() : this.#startHere());
   }
 
   get #standInUrl(): string {

@@ -34,6 +34,9 @@ interface Asset {
   readonly br: boolean;
 }
 
+/** Small pages, which come together: each alone would compress worse by a fifth. */
+const TOGETHER = ['archive', 'events', 'first-run', 'inbox', 'search', 'settings', 'tools'];
+
 const MAIN = join(relative(ROOT, SOURCE), 'app/main.tsx');
 const OPTIONS = {
   entryPoints: { main: join(ROOT, MAIN), style: join(SOURCE, 'style/style.css') },
@@ -58,7 +61,7 @@ const OPTIONS = {
 
 rmSync(OUT, { recursive: true, force: true });
 mkdirSync(join(OUT, 'assets'), { recursive: true });
-const { outputFiles, metafile } = await build({ ...OPTIONS, plugins: [oneSharedChunk((await build(OPTIONS)).metafile)] });
+const { outputFiles, metafile } = await build({ ...OPTIONS, plugins: [oneSharedChunk((await build(OPTIONS)).metafile), together(), lexerAlone()] });
 
 const assets: Asset[] = [];
 const names = outputFiles.map(({ path, contents }) => {
@@ -97,6 +100,48 @@ function indexPage(): string {
   return readFileSync(join(SOURCE, 'index.html'), 'utf8').replace(/\{\{(\w+)\}\}/g, (_whole, name: keyof typeof values) => values[name]);
 }
 
+/** Makes one file of the pages that come together. */
+function together(): Plugin {
+  const pathOf = (id: string): string => `../pages/${id}/${id}.tsx`;
+  return {
+    name: 'together',
+    setup(bundle) {
+      bundle.onResolve({ filter: /^together$/ }, ({ path }) => ({ path, namespace: path }));
+      bundle.onLoad({ filter: /./, namespace: 'together' }, () => ({
+        contents: TOGETHER.map((id, index) => `export { default as page${index} } from '${pathOf(id)}';`).join('\n'),
+        resolveDir: join(SOURCE, 'app'),
+      }));
+      bundle.onLoad({ filter: /app\/pages\.ts$/ }, ({ path }) => {
+        const load = (text: string, id: string, index: number): string => {
+          if (!text.includes(`import('${pathOf(id)}')`)) throw new Error(`transports/dashboard/app/pages.ts does not load the page ${id}.`);
+          return text.replace(`import('${pathOf(id)}')`, `import('together').then((all) => ({ default: all.page${index} }))`);
+        };
+        return { contents: TOGETHER.reduce(load, readFileSync(path, 'utf8')), loader: 'ts' };
+      });
+    },
+  };
+}
+
+/** Of marked, the page has the lexer alone: what makes HTML would come with it, because its file makes one such thing as it is loaded. */
+function lexerAlone(): Plugin {
+  return {
+    name: 'lexer-alone',
+    setup(bundle) {
+      bundle.onLoad({ filter: /marked\.esm\.js$/ }, ({ path }) => {
+        const text = readFileSync(path, 'utf8');
+        const [, begin, names] =
+          /^([\s\S]*;)var (\w+)=new \w+;function \w+\(\w+,\w+\)\{return \2\.parse\([\s\S]*export\{([^}]*)\};/
+            .exec(text)
+            ?.filter((_each, index) => index !== 2) ?? [];
+        const kept = names?.split(',').filter((name) => / as (Lexer|Tokenizer)$/.test(name)) ?? [];
+        if (kept.length !== 2)
+          throw new Error(`${path} is made in another way than the build of the page expects: see lexerAlone in transports/dashboard/build.ts.`);
+        return { contents: `${begin}export{${kept.join(',')}};`, loader: 'js' };
+      });
+    },
+  };
+}
+
 /**
  * Makes one file of all that the first page needs or that several pages have in common, except what shows answers: a first visit needs two scripts. Without it, esbuild makes a file
  * for each set of pages that shares something.
@@ -110,9 +155,13 @@ function oneSharedChunk({ inputs }: Metafile): Plugin {
     for (const next of imported(path, false)) reached(next, known);
     return known;
   };
+  const reachedAlso = (known: ReadonlySet<string>, path: string): ReadonlySet<string> => reached(path, new Set(known));
   const first = reached(MAIN);
   const pages = [...first].flatMap((path) => imported(path, true)).filter((path) => path.startsWith(dirname(dirname(MAIN))));
-  const later = pages.flatMap((path) => [...reached(path)]);
+  const isTogether = (path: string): boolean => TOGETHER.some((id) => path.endsWith(`/pages/${id}/${id}.tsx`));
+  const later = [...pages.filter((path) => !isTogether(path)).map((path) => reached(path)), pages.filter(isTogether).reduce(reachedAlso, new Set())].flatMap(
+    (all) => [...all],
+  );
   const isShared = (path: string, index: number): boolean => later.indexOf(path) !== index && !path.startsWith(WITH_ANSWERS);
   const shared = new Set([...first, ...later.filter(isShared)].filter((path) => path !== MAIN));
   return {

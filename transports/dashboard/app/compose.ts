@@ -2,6 +2,7 @@
 import { effect, untracked } from '@preact/signals';
 import type { ChatReceipt } from '../../../core/types.ts';
 import { isVisible, now, timers } from '../base/clock.ts';
+import { runApprovals } from '../data/approvals.ts';
 import { Drafts } from '../data/drafts.ts';
 import { onEvent, runEvents } from '../data/events.ts';
 import { readFleet, runFleet } from '../data/fleet.ts';
@@ -10,6 +11,7 @@ import { answers, call, post } from '../data/http.ts';
 import type { Means } from '../data/open-block.ts';
 import { Outbox } from '../data/outbox.ts';
 import { blockURL } from '../data/paths.ts';
+import { runRunning } from '../data/running.ts';
 import { hasBlocks } from '../data/server.ts';
 import { provide, type Services } from '../data/services.ts';
 import { Session } from '../data/session.ts';
@@ -68,6 +70,8 @@ export function run({ session, socket, outbox }: Services): void {
 function runBlocks({ session, socket, outbox }: Pick<Services, 'session' | 'socket' | 'outbox'>): void {
   runFleet();
   runNotifications();
+  runApprovals();
+  runRunning();
   effect(() => {
     if (socket.connection.value.state === 'live') untracked(() => outbox.online());
   });

@@ -1,6 +1,7 @@
 // The menu: beside the page, and at the foot of a phone's.
 import { askHalt } from '../actions/halt-dialog.tsx';
 import { count } from '../base/format.ts';
+import { pending } from '../data/approvals.ts';
 import { counts, isListed, rows } from '../data/fleet.ts';
 import { halt, setHalt } from '../data/halt.ts';
 import { blockPath, pathOf, route } from '../data/route.ts';
@@ -10,7 +11,7 @@ import { pinned } from '../data/settings.ts';
 import { Icon, Logo } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Button, Keys } from '../parts/widgets.tsx';
-import { LABELS, WORDS } from '../text/index.ts';
+import { inboxText, LABELS, WORDS } from '../text/index.ts';
 import { pages, rowOf } from './pages.ts';
 import { showPalette } from './palette.tsx';
 
@@ -35,6 +36,7 @@ export function Side() {
             <a key={id} class="nav" href={pathOf(id)} aria-current={shown === id ? 'page' : undefined}>
               <Icon name={menu.icon} /> {name}
               {id === 'fleet' && counts.value.all > 0 && <span class="n num">{count(counts.value.all)}</span>}
+              {id === 'inbox' && <Waiting />}
             </a>
           ),
       )}
@@ -47,6 +49,17 @@ export function Side() {
         <Live />
       </div>
     </nav>
+  );
+}
+
+/** How many calls wait for a decision. */
+function Waiting() {
+  if (pending.value === 0) return null;
+  return (
+    <span class="n num badge">
+      {count(pending.value)}
+      <span class="sr"> {inboxText.wait}</span>
+    </span>
   );
 }
 
@@ -100,6 +113,7 @@ export function PhoneTabs() {
             <a key={id} href={pathOf(id)} aria-current={shown === id || (id === 'fleet' && here.block !== undefined) ? 'page' : undefined}>
               <Icon name={menu.icon} />
               {name}
+              {id === 'inbox' && <Waiting />}
             </a>
           ),
       )}

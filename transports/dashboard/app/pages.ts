@@ -4,7 +4,19 @@ import { type Route, route } from '../data/route.ts';
 import { hasBlocks } from '../data/server.ts';
 import Fleet from '../pages/fleet/fleet.tsx';
 import type { IconName } from '../parts/icon.tsx';
-import { archiveText, costsText, eventsText, firstRunText, fleetText, gatewayText, playText, searchText, settingsText } from '../text/index.ts';
+import {
+  archiveText,
+  costsText,
+  eventsText,
+  firstRunText,
+  fleetText,
+  gatewayText,
+  inboxText,
+  playText,
+  searchText,
+  settingsText,
+  toolsText,
+} from '../text/index.ts';
 
 /** A page. */
 export interface PageRow {
@@ -15,7 +27,7 @@ export interface PageRow {
   readonly menu?: { readonly icon: IconName; readonly keys: string };
   /** True for a page about blocks, which a server without blocks does not have. */
   readonly isOfBlocks?: true;
-  /** True for a page with a tab at the foot of a phone, which has room for five with the search. */
+  /** True for a page with a tab at the foot of a phone, which has room for six with the search. */
   readonly isOnPhone?: boolean;
   /** Set for the page that is there from the beginning. */
   readonly view?: ComponentType;
@@ -26,6 +38,14 @@ export interface PageRow {
 const ROWS: readonly PageRow[] = [
   { id: 'fleet', isOfBlocks: true, name: fleetText.title, menu: { icon: 'fleet', keys: 'g f' }, isOnPhone: true, view: Fleet },
   {
+    id: 'inbox',
+    isOfBlocks: true,
+    name: inboxText.title,
+    menu: { icon: 'bell', keys: 'g i' },
+    isOnPhone: true,
+    load: () => import('../pages/inbox/inbox.tsx'),
+  },
+  {
     id: 'gateway',
     name: gatewayText.title,
     menu: { icon: 'gateway', keys: 'g g' },
@@ -34,6 +54,7 @@ const ROWS: readonly PageRow[] = [
   },
   { id: 'playground', name: playText.title, menu: { icon: 'play', keys: 'g p' }, load: () => import('../pages/playground/playground.tsx') },
   { id: 'costs', name: costsText.title, menu: { icon: 'costs', keys: 'g c' }, isOnPhone: true, load: () => import('../pages/costs/costs.tsx') },
+  { id: 'tools', isOfBlocks: true, name: toolsText.title, menu: { icon: 'tools', keys: 'g t' }, load: () => import('../pages/tools/tools.tsx') },
   { id: 'events', name: eventsText.title, menu: { icon: 'events', keys: 'g e' }, load: () => import('../pages/events/events.tsx') },
   { id: 'archive', isOfBlocks: true, name: archiveText.title, menu: { icon: 'archive', keys: 'g a' }, load: () => import('../pages/archive/archive.tsx') },
   { id: 'search', isOfBlocks: true, name: searchText.title, menu: { icon: 'find', keys: 'g q' }, load: () => import('../pages/search/search.tsx') },

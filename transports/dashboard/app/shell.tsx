@@ -8,7 +8,8 @@ import { now } from '../base/clock.ts';
 import { clock } from '../base/format.ts';
 import { useKeys } from '../base/keys.ts';
 import { dismiss, toasts } from '../base/toast.ts';
-import { counts, rows } from '../data/fleet.ts';
+import { pending } from '../data/approvals.ts';
+import { asks, counts, rows } from '../data/fleet.ts';
 import { halt, setHalt } from '../data/halt.ts';
 import { pathOf } from '../data/route.ts';
 import { session, socket } from '../data/services.ts';
@@ -183,7 +184,8 @@ function Halted() {
 
 /** `(3) support · Blockhouse`: the number is what needs a person. */
 function showTitle(): void {
-  const { needs } = counts.value;
+  // Each call that waits for a decision counts, and not the block that waits with it.
+  const needs = counts.value.needs - asks.value + Math.max(asks.value, pending.value);
   const name = rowOf()?.name;
   document.title = `${needs > 0 ? `(${needs}) ` : ''}${name === undefined ? '' : `${name} · `}${LABELS.product}`;
 }

@@ -17,7 +17,7 @@ export interface Schema {
 export interface ConfigField {
   /** `budget.dailyUsd`. */
   readonly path: string;
-  readonly kind: 'text' | 'long' | 'number' | 'flag' | 'choice' | 'list' | 'json';
+  readonly kind: 'text' | 'long' | 'number' | 'flag' | 'choice' | 'list' | 'rules' | 'json';
   readonly description: string;
   readonly isNullable: boolean;
   readonly choices: readonly string[];
@@ -30,7 +30,7 @@ export type Values = Readonly<Record<string, unknown>>;
 /** Texts of several lines. */
 const LONG = new Set(['systemPrompt']);
 
-/** The fields of a schema; objects become their own fields, and lists of texts one field with a line each. */
+/** The fields of a schema; objects become their own fields, and lists of texts one field with a line each. In `rules`, a line may be JSON. */
 export function fieldsOf(schema: Schema, prefix = ''): readonly ConfigField[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, given]): readonly ConfigField[] => {
     const isNullable = given.anyOf?.some(({ type }) => type === 'null') === true;
@@ -55,7 +55,10 @@ function kindOf(name: string, { type, enum: choices, items }: Schema): ConfigFie
   if (choices !== undefined) return 'choice';
   if (type === 'boolean') return 'flag';
   if (type === 'integer' || type === 'number') return 'number';
-  if (type === 'array') return items?.type === 'string' ? 'list' : 'json';
+  if (type === 'array') {
+    if (items?.anyOf?.some((each) => each.type === 'string') === true) return 'rules';
+    return items?.type === 'string' ? 'list' : 'json';
+  }
   return LONG.has(name) ? 'long' : 'text';
 }
 
@@ -113,7 +116,7 @@ export function merged(mine: Values, theirs: Values, differing: readonly string[
 }
 
 /** The value of an empty field that can't be null, by its kind; undefined leaves the field out. */
-const EMPTY: Partial<Record<ConfigField['kind'], unknown>> = { list: [], text: '', long: '' };
+const EMPTY: Partial<Record<ConfigField['kind'], unknown>> = { list: [], rules: [], text: '', long: '' };
 
 /** The value of what was typed, or a text that says what is wrong. An empty field is null where its schema allows it. */
 export function parsed(field: ConfigField, text: string): { readonly value: unknown } | string {
@@ -127,6 +130,8 @@ export function parsed(field: ConfigField, text: string): { readonly value: unkn
     }
     case 'list':
       return { value: text.split('\n').filter((line) => line.trim() !== '') };
+    case 'rules':
+      return parsedRules(text.split('\n').filter((line) => line.trim() !== ''));
     case 'json':
       return parsedJson(text);
     default:
@@ -134,10 +139,18 @@ export function parsed(field: ConfigField, text: string): { readonly value: unkn
   }
 }
 
+/** A line that begins as JSON does is JSON. */
+function parsedRules(lines: readonly string[]): { readonly value: unknown } | string {
+  const rules = lines.map((line) => (line.trim().startsWith('{') ? parsedJson(line) : { value: line.trim() }));
+  const wrong = rules.find((each) => typeof each === 'string');
+  return wrong ?? { value: rules.map((each) => (typeof each === 'string' ? each : each.value)) };
+}
+
 /** A value as it is typed. */
 export function typed({ kind }: ConfigField, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (kind === 'list' && Array.isArray(value)) return value.join('\n');
+  if (kind === 'rules' && Array.isArray(value)) return value.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join('\n');
   return kind === 'json' || typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value);
 }
 

@@ -66,11 +66,12 @@ export function readEarlier(): void {
 }
 
 function takeEvent(frame: Frame): void {
-  const event = frame as unknown as Happened;
-  if (typeof event.seq === 'number') seq = event.seq;
+  const said = frame as unknown as Happened;
+  if (typeof said.seq === 'number') seq = said.seq;
+  const event = typeof said.missed === 'number' ? { seq: seq ?? 0, at: new Date().toISOString(), name: 'missed', data: {}, missed: said.missed } : said;
   seen += 1;
   if (waiting.length === 0) setTimeout(show, isVisible.peek() ? 100 : 1000);
-  waiting.push(typeof event.missed === 'number' ? { seq: seq ?? 0, at: new Date().toISOString(), name: 'missed', data: {}, missed: event.missed } : event);
+  waiting.push(event);
   for (const listener of listeners) listener(event);
 }
 

@@ -58,10 +58,15 @@ export function groupOf(entry: Pick<BlockEntry, 'attention' | 'state' | 'queue'>
 /** How many blocks each group has. */
 export const counts = computed(() => {
   changes.value;
-  const sums = { all: rows.value.size, work: 0, needs: 0, idle: 0, asleep: 0 };
-  for (const row of rows.value.values()) sums[groupOf(row.peek())] += 1;
+  const sums = { all: rows.value.size, work: 0, needs: 0, idle: 0, asleep: 0, asks: 0 };
+  for (const row of rows.value.values()) {
+    sums[groupOf(row.peek())] += 1;
+    if (row.peek().state === 'waiting-approval') sums.asks += 1;
+  }
   return sums;
 });
+/** How many wait for a decision. */
+export const asks = computed(() => counts.value.asks);
 
 /** Grows with every change that the server tells, and not when the list is read. */
 export let told = 0;

@@ -1,4 +1,5 @@
 // Every sentence of the page, by the page that says it.
+export * from './approvals.ts';
 export * from './archive.ts';
 export * from './block.ts';
 export * from './common.ts';
@@ -21,7 +22,9 @@ export * from './plot.ts';
 export * from './prices.ts';
 export * from './programs.ts';
 export * from './request.ts';
+export * from './run.ts';
 export * from './schedules.ts';
 export * from './search.ts';
 export * from './settings.ts';
 export * from './stand-in.ts';
+export * from './tools.ts';

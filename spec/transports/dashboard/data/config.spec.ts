@@ -31,6 +31,10 @@ t.test('each field of the contract has a control of its kind', async (t) => {
     goals: 'list',
     tags: 'list',
     fallbacks: 'json',
+    'tools.servers': 'list',
+    'tools.allow': 'rules',
+    'tools.default': 'choice',
+    'tools.limits.steps': 'number',
     'adapter.model': 'text',
     'adapter.cacheControl': 'flag',
     'budget.dailyUsd': 'number',
@@ -49,11 +53,14 @@ t.test('what is typed becomes its value, or is told what is wrong', async (t) =>
   t.same(parsed(field('tags'), 'a\n\nb'), { value: ['a', 'b'] });
   t.match(parsed(field('fallbacks'), '[{'), /not JSON/);
   t.same(parsed(field('description'), ''), { value: '' });
+  t.same(parsed(field('tools.allow'), ''), { value: [] });
+  t.match(parsed(field('tools.allow'), 'bank/*\n{"tool":'), /not JSON/);
   for (const [path, value] of [
     ['tags', ['a', 'b']],
     ['budget.dailyUsd', 2.5],
     ['fallbacks', [{ provider: 'p', model: 'm' }]],
     ['description', 'x'],
+    ['tools.allow', ['bank/list_*', { tool: 'files/write', where: { path: '~/x/**' } }]],
   ] as const)
     t.same(parsed(field(path), typed(field(path), value)), { value }, path);
 });

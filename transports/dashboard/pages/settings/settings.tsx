@@ -24,6 +24,7 @@ import { connectionsText, examinedText, LABELS, notifyText, settingsText, WORDS 
 import { Connections } from './connections.tsx';
 import { KeysWithAnother } from './keys.tsx';
 import { Notifications } from './notifications.tsx';
+import { Targets } from './targets.tsx';
 
 const NEW_TOKEN = 'blockhouse token --new-token';
 
@@ -94,6 +95,7 @@ function OfServer() {
       {hasBlocks && (
         <Section id="notifications" title={notifyText.title} lead={notifyText.lead}>
           <Notifications />
+          <Targets />
         </Section>
       )}
       <Section id="browser" title={settingsText.browser}>

@@ -13,6 +13,7 @@ import { type Choice, Menu } from '../../../parts/menu.tsx';
 import { Button, Copy } from '../../../parts/widgets.tsx';
 import { chatText, inText, outcomeText, outText, restText, senderText, stopText, timesText } from '../../../text/block.ts';
 import { type Askable, askAsIs, editAgain, VersionSwitch } from './again.tsx';
+import { Run, Running, Waits } from './run.tsx';
 import { WritingFacts, WritingWho } from './writing.tsx';
 
 interface EntryProps {
@@ -48,6 +49,8 @@ function Message({ open, entry, isLinked, versions, askable }: EntryProps & { re
         {versions !== undefined && <VersionSwitch open={open} versions={versions} />}
       </Who>
       <Plain text={content} />
+      {status === 'waiting-approval' && <Waits entry={entry} />}
+      {status === 'processing' && <Running open={open} messageId={id} />}
       <Outcome entry={entry}>{isFailed && <Button label={chatText.retry} icon="restart" small run={() => retryMessage(open.name, id)} />}</Outcome>
     </article>
   );
@@ -71,13 +74,14 @@ function Answer({ open, entry, isLinked, askable }: EntryProps) {
       {entry === undefined ? <WritingWho block={open.name} reply={reply} /> : <Who block={open.name} entry={entry} askable={askable} />}
       <Markdown source={entry?.content ?? reply?.text ?? ''} />
       {entry === undefined ? <WritingFacts block={open.name} reply={reply} /> : <Outcome entry={entry} />}
+      {entry !== undefined && <Run block={open.name} entry={entry} />}
       {entry !== undefined && <Facts entry={entry} />}
     </article>
   );
 }
 
 function Outcome({ entry: { status, error }, children }: { readonly entry: ChatEntry; readonly children?: ComponentChildren }) {
-  if (status === 'done' || status === 'processing') return null;
+  if (status === 'done' || status === 'processing' || status === 'waiting-approval') return null;
   return (
     <div class={`row wrap outcome ${status === 'failed' ? 'bad' : 't2'}`}>
       <span class="grow break">{error?.message ?? outcomeText(status)}</span>

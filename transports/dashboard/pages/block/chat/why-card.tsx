@@ -6,11 +6,11 @@ import type { OpenBlock } from '../../../data/open-block.ts';
 import { Ago, Button, Copy } from '../../../parts/widgets.tsx';
 import { panelText } from '../../../text/block.ts';
 
-const STILL: ReadonlySet<string> = new Set(['failed', 'unconfigured', 'paused', 'waiting-approval']);
+const STILL: ReadonlySet<string> = new Set(['failed', 'unconfigured', 'paused']);
 
 /** True if the block needs a person, or stands still. */
 export function standsStill(why: Why): boolean {
-  return why.attention || STILL.has(why.state);
+  return why.state !== 'waiting-approval' && (why.attention || STILL.has(why.state)); // the card of the call says more
 }
 
 /** Nothing while the block works by itself. */

@@ -2,6 +2,7 @@
 import { cancelMessage } from '../../../data/blocks.ts';
 import type { Reply } from '../../../data/reply.ts';
 import { Mark } from '../../../parts/mark.tsx';
+import { Calls, callsOf } from './run.tsx';
 import { Button } from '../../../parts/widgets.tsx';
 import { attemptText, charactersText, chatText, speedText } from '../../../text/block.ts';
 
@@ -12,10 +13,12 @@ interface WritingProps {
 
 /** Who writes. */
 export function WritingWho({ block, reply }: WritingProps) {
+  const calls = callsOf(block, reply?.id);
   return (
     <div class="who">
       <h2 class="clip">{block}</h2>
-      {reply?.phase === 'writing' && (
+      <Calls list={calls} />
+      {reply?.phase === 'writing' && calls.length === 0 && (
         <span class="row acc">
           <Mark state="working" named={false} />
           {reply.text === '' ? chatText.starting : chatText.writing}

@@ -78,8 +78,10 @@ function Control({ field: { path, kind, choices }, text, type, provider, props }
       </select>
     );
   const typed = { ...props, value: text, onInput: (event: { readonly currentTarget: { readonly value: string } }) => type(event.currentTarget.value) };
-  if (kind === 'long' || kind === 'list' || kind === 'json')
-    return <textarea {...typed} class={`input${kind === 'json' ? ' mono' : ''}`} rows={kind === 'long' ? 6 : 3} spellcheck={kind === 'long'} />;
+  if (kind === 'long' || kind === 'list' || kind === 'rules' || kind === 'json')
+    return (
+      <textarea {...typed} class={`input${kind === 'json' || kind === 'rules' ? ' mono' : ''}`} rows={kind === 'long' ? 6 : 3} spellcheck={kind === 'long'} />
+    );
   if (path === PROVIDER) return <ModelPicker props={props} value={text} isProvider set={type} />;
   if (path === MODEL) return <ModelPicker props={props} value={text} of={provider} set={type} />;
   return <input {...typed} class="input" inputMode={kind === 'number' ? 'decimal' : 'text'} autocomplete="off" />;

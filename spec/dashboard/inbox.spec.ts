@@ -1,0 +1,193 @@
+import t from 'tap';
+import { axeFindings, closeBrowser } from '../support/browser.ts';
+import { pay } from '../support/tools/calls.ts';
+import { type ToolWorld, toolWorld } from '../support/tools/tool-world.ts';
+import type { Seen } from '../support/tools/tool-model.ts';
+
+t.teardown(closeBrowser);
+t.setTimeout(120_000);
+
+/** Pays whom the message names, then tells how it went. */
+const say = ({ results, question }: Seen) => (results.length === 0 ? [pay(question)] : `Result: ${results.at(-1)}`);
+
+const effects = ({ host }: ToolWorld) => host.calls.map(({ arguments: { to } }) => to);
+
+t.test('the bell counts the calls that wait, and the inbox decides about them by key and by button', async (t) => {
+  const one = await toolWorld(t, { say });
+  if (one === undefined) return;
+  const { world } = one;
+  const page = await world.page('/ui/');
+  await one.add('ada');
+  await one.add('bob', { servers: ['bank'], ask: ['*'], approvals: { timeoutMs: 3_600_000 } });
+  await one.post('ada', 'carl');
+  await one.post('bob', 'dora');
+  await page.locator('.side .nav', { hasText: 'Inbox' }).locator('.badge', { hasText: '2' }).waitFor();
+  await page.waitForFunction(() => document.title.startsWith('(2)'));
+  await page.keyboard.press('g');
+  await page.keyboard.press('i');
+  await page.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor();
+  const cards = page.locator('[data-approval]');
+  await cards.nth(1).waitFor();
+  t.match(await cards.first().textContent(), /bob.*"dora".*may change things/s, 'the next deadline comes first');
+  await page.keyboard.press('a');
+  await page.keyboard.press('Enter');
+  t.equal(await page.locator('.approval.decided').count(), 0, 'without a card in focus, no key decides');
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  t.equal(await page.locator('.approval.decided').count(), 0, 'Enter decides nothing');
+  await page.keyboard.press('a');
+  await cards.first().getByText('Allowed once by you').waitFor();
+  await page.keyboard.press('a');
+  await page.keyboard.press('j');
+  t.match(await page.evaluate(() => document.activeElement?.textContent), /ada/);
+  await page.keyboard.press('k');
+  await page.keyboard.press('j');
+  await page.keyboard.press('d');
+  await cards.nth(1).getByText('Denied by you').waitFor();
+  await page.locator('.badge').first().waitFor({ state: 'detached' });
+  await page.waitForFunction(() => !document.title.startsWith('('));
+  t.strictSame(effects(one), ['dora']);
+  await page.keyboard.press('g');
+  await page.keyboard.press('f');
+  await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('i');
+  await page.getByText('Nothing waits for you.').waitFor();
+});
+
+/** The ids of the calls that wait, once there are so many. */
+async function waiting({ core }: ToolWorld, calls: number) {
+  for (;;) {
+    const { approvals } = await core.blocks.approvals();
+    if (approvals.length >= calls) return approvals;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+t.test('a card that somebody else decides stays and says who; a decision that comes too late is told in words', async (t) => {
+  const one = await toolWorld(t, { say });
+  if (one === undefined) return;
+  const { world } = one;
+  await one.add('ada');
+  await one.post('ada', 'carl');
+  const [call] = await waiting(one, 1);
+  const page = await world.page('/ui/inbox', { expected: [/409/] });
+  const card = page.locator('[data-approval]');
+  await card.getByText('"carl"').waitFor();
+  await page.route(`**/api/approvals/${call?.id}`, async (route) => {
+    // Somebody is faster, just before the decision of this page arrives.
+    if (route.request().method() === 'POST')
+      await world.api('POST', `/api/approvals/${call?.id}`, { decision: 'deny', digest: call?.digest, note: 'not on a Friday' });
+    await route.continue();
+  });
+  await card.getByRole('button', { name: 'Allow once' }).click();
+  await card.getByText('Denied over the API').waitFor();
+  await card.getByText('not on a Friday').waitFor();
+  t.equal(await card.getByRole('button').count(), 0, 'nothing is left to decide');
+  t.strictSame(effects(one), []);
+  await one.post('ada', 'dora');
+  const [later] = await waiting(one, 1);
+  await page.getByText('"dora"').waitFor();
+  await world.api('POST', `/api/approvals/${later?.id}`, { decision: 'approve', digest: later?.digest });
+  await page.getByText('Allowed once over the API').waitFor();
+  t.equal(await card.count(), 2, 'both stay where they were');
+});
+
+t.test('what was shown is what is decided: a call that has changed meanwhile is told of', async (t) => {
+  const one = await toolWorld(t, { say });
+  if (one === undefined) return;
+  const { world, host } = one;
+  await one.add('ada');
+  await one.post('ada', 'carl');
+  await waiting(one, 1);
+  const page = await world.page('/ui/inbox', { expected: [/409/] });
+  host.tools = host.tools.map((tool) => ({ ...tool, pin: `${tool.pin}-2` }));
+  await page.getByRole('button', { name: 'Allow once' }).click();
+  await page
+    .locator('[data-approval]')
+    .getByText(/APPROVAL_STALE|changed/)
+    .first()
+    .waitFor();
+  t.strictSame(effects(one), []);
+});
+
+t.test('a call is denied with a note, and allowed from now on by a rule that was shown before', async (t) => {
+  const one = await toolWorld(t, { say });
+  if (one === undefined) return;
+  const { world, core } = one;
+  await one.add('ada');
+  const first = await one.post('ada', 'carl');
+  const page = await world.page('/ui/blocks/ada');
+  const card = page.locator('[data-approval]');
+  await card.getByRole('button', { name: 'Deny with a note…' }).click();
+  await page.getByLabel('Note for the model').fill('Ask for the invoice first.');
+  await page.keyboard.press('a');
+  await card.getByRole('button', { name: 'Deny', exact: true }).click();
+  await page.getByText('Result:').waitFor();
+  t.match(
+    await core.blocks.run('ada', first),
+    { records: [...Array(4).fill({}), { t: 'decision', note: 'Ask for the invoice first.a' }] },
+    'letters typed are no keys',
+  );
+  await one.post('ada', 'dora');
+  await card.getByText('"dora"').waitFor();
+  await card.getByRole('button', { name: 'Other decisions' }).click();
+  await page.getByRole('menuitem', { name: 'Always allow this tool…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('"tool": "bank/pay"').waitFor();
+  await page.keyboard.press('Enter');
+  t.strictSame((await core.blocks.config('ada')).tools?.allow, undefined, 'nothing is the default under Enter');
+  await dialog.getByRole('button', { name: 'Always allow this tool' }).click();
+  await page.getByText('Paid 5 to dora').waitFor();
+  const shown = { tool: 'bank/pay', pin: 'pin-of-pay' };
+  t.match((await core.blocks.config('ada')).tools?.allow, [shown]);
+  t.strictSame(effects(one), ['dora']);
+});
+
+t.test('of a call whose outcome is not known, a person says what happened', async (t) => {
+  const one = await toolWorld(t, { say: ({ results }) => (results.length === 0 ? [pay('carl', { break: 'after' })] : `Result: ${results.at(-1)}`) });
+  if (one === undefined) return;
+  const { world } = one;
+  await one.add('ada', { servers: ['bank'], allow: ['bank/*'], onUnknown: 'ask' });
+  await one.post('ada', 'pay');
+  const page = await world.page('/ui/inbox');
+  const card = page.locator('[data-approval]');
+  await card.getByText('it may have taken effect').waitFor();
+  await card.focus();
+  await page.keyboard.press('a');
+  t.equal(await card.getByRole('button', { name: 'Allow once' }).count(), 0, 'there is nothing to allow');
+  await card.getByRole('button', { name: 'It ran…' }).click();
+  await page.getByLabel('Note for the model').fill('I saw it on the statement.');
+  await card.getByRole('button', { name: 'It ran', exact: true }).click();
+  await card.getByText('It ran by you').waitFor();
+  t.equal(one.host.calls.length, 1, 'it is not called again');
+});
+
+t.test('what a tool or a model says is text, with a name for what nobody can see, at 390 pixels and in both themes', async (t) => {
+  const evil = '<img src=x onerror=globalThis.pwned=1>\u202egnp\u200b שלום';
+  const long = Array.from({ length: 40 }, (_, index) => `line ${index} ${'x'.repeat(60)}`).join('\n');
+  const one = await toolWorld(t, { say: ({ results }) => (results.length === 0 ? [pay(evil, { break: long })] : 'Done.') });
+  if (one === undefined) return;
+  const { world } = one;
+  await one.add('ada');
+  await one.post('ada', evil);
+  const page = await world.page('/ui/inbox');
+  const card = page.locator('[data-approval]');
+  await card.getByText('<img src=x onerror=globalThis.pwned=1>').waitFor();
+  await card.getByText('U+202E').waitFor();
+  await card.getByText('U+200B').waitFor();
+  t.equal(await card.getByText('line 30').count(), 0, 'a long text is folded');
+  await card.getByRole('button', { name: /^Show all/ }).click();
+  await card.getByText('line 39').waitFor();
+  for (const path of ['/ui/inbox', '/ui/blocks/ada'])
+    for (const width of [390, 1440])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize({ width, height: 844 });
+        await page.emulateMedia({ colorScheme });
+        await world.show(page, path);
+        await card.waitFor();
+        t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `${path} is not wider than ${width}`);
+        t.strictSame(await axeFindings(page), [], `${path} ${width} ${colorScheme}`);
+      }
+  t.equal(await page.evaluate(() => (globalThis as { pwned?: number }).pwned), undefined);
+});

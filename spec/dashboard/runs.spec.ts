@@ -1,0 +1,73 @@
+import t from 'tap';
+import { axeFindings, closeBrowser } from '../support/browser.ts';
+import { pay } from '../support/tools/calls.ts';
+import { toolWorld } from '../support/tools/tool-world.ts';
+
+t.teardown(closeBrowser);
+t.setTimeout(120_000);
+
+t.test('below an answer stand its calls, which unfold to a line of time with results, costs and who has approved', async (t) => {
+  const one = await toolWorld(t, {
+    say: ({ results }) => {
+      if (results.length === 0)
+        return {
+          text: 'I look first.',
+          calls: [
+            { name: 'bank__list', arguments: {} },
+            { name: 'bank__fail', arguments: {} },
+          ],
+        };
+      if (results.length === 2) return [pay('carl'), { name: 'bank__long', arguments: { characters: 60_000 } }];
+      return results.length === 4 ? [pay('dora', { break: 'after' })] : 'All done.';
+    },
+  });
+  if (one === undefined) return;
+  const { world } = one;
+  await one.add('ada', { servers: ['bank'], ask: ['bank/pay'], allow: ['bank/*'] });
+  await one.post('ada', 'Pay them.');
+  const page = await world.page('/ui/blocks/ada');
+  for (const who of ['"carl"', '"dora"']) {
+    await page.locator('[data-approval]').getByText(who).waitFor();
+    await page.getByRole('button', { name: 'Allow once' }).click();
+  }
+  await page.getByText('All done.').waitFor();
+  const run = page.locator('.steps');
+  await run.getByText('5 calls of tools').waitFor();
+  t.equal(await run.locator('.outcome-of').count(), 2, 'folded, only what did not end well is named');
+  const unknown = run.locator('.outcome-of', { hasText: 'outcome not known' });
+  const colourOf = (node: Element): string => getComputedStyle(node).color;
+  t.not(await unknown.evaluate(colourOf), await run.locator('.outcome-of', { hasText: 'with an error' }).evaluate(colourOf), 'unknown has a colour of its own');
+  await run.getByRole('button', { name: /5 calls/ }).click();
+  await run.getByText('Allowed once on the page').nth(1).waitFor();
+  t.equal(await run.getByText('Asked the model').count(), 4);
+  for (const text of ['I look first.', 'The bank is closed.', 'Paid 5 to carl.', '"dora"', 'In all: $0.00'])
+    await run.getByText(text, { exact: true }).waitFor();
+  await run.getByRole('button', { name: 'Whole result' }).click();
+  await run.getByRole('button', { name: /60,000 characters/ }).click();
+  await page.waitForFunction(() => (document.querySelector('.steps')?.textContent?.match(/x/g) ?? []).length >= 60_000);
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 844 });
+    t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    t.strictSame(await axeFindings(page), [], String(width));
+  }
+});
+
+t.test('a call that runs is seen while it runs, and nothing asks for it again and again', async (t) => {
+  const one = await toolWorld(t, { say: ({ results }) => (results.length === 0 ? [pay('carl', { delayMs: 60_000 })] : 'Done.') });
+  if (one === undefined) return;
+  const { world } = one;
+  await one.add('ada', { servers: ['bank'], allow: ['bank/*'] });
+  const page = await world.page('/ui/blocks/ada');
+  await page.getByText('Nothing has been said yet.').waitFor();
+  await one.post('ada', 'Pay.');
+  const live = page.locator('.log .acc', { hasText: 'bank/pay' });
+  await live.waitFor();
+  const asked: string[] = [];
+  await page.waitForLoadState('networkidle');
+  page.on('request', (request) => asked.push(request.url()));
+  await live.getByText(/^[2-9]\.\d s$/).waitFor();
+  t.strictSame(asked, []);
+  await one.host.close();
+  await live.waitFor({ state: 'detached' });
+  await page.getByText('Done.').waitFor();
+});

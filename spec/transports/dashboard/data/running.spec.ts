@@ -1,0 +1,24 @@
+import t from 'tap';
+import { afterEvent, type RunningCall } from '../../../../transports/dashboard/data/running.ts';
+
+const AT = '2026-11-28T10:00:00.000Z';
+const event = (name: string, data: object = {}) => ({ name, at: AT, data: { block: 'ada', id: 'm1', call: '1.1', tool: 'bank/pay', ...data } });
+const after = (...events: readonly ReturnType<typeof event>[]): readonly RunningCall[] => events.reduce<readonly RunningCall[]>(afterEvent, []);
+
+t.test('a call runs from when it is sent until it has an outcome, however often it is told of', async (t) => {
+  const [one, other] = [event('tool.called'), event('tool.called', { call: '1.2' })];
+  t.strictSame(after(one, one), [{ block: 'ada', messageId: 'm1', place: '1.1', tool: 'bank/pay', at: AT }]);
+  t.match(after(one, other, event('tool.finished')), [{ place: '1.2' }]);
+  t.strictSame(after(one, event('tool.finished', { block: 'bob' })).length, 1, 'another block has calls of the same name');
+});
+
+t.test('none is left after the end of its message, or when events are missing', async (t) => {
+  t.strictSame(after(event('tool.called'), event('tool.called', { call: '1.2' }), event('message.finished')), []);
+  t.equal(after(event('tool.called'), event('message.finished', { id: 'm2' })).length, 1);
+  t.strictSame(after(event('tool.called'), event('missed')), []);
+});
+
+t.test('what is nothing of tools leaves the same list', async (t) => {
+  const calls = after(event('tool.called'));
+  for (const name of ['block.started', 'message.queued', 'constructor']) t.equal(afterEvent(calls, event(name)), calls);
+});

@@ -1,0 +1,53 @@
+import t from 'tap';
+import type { ToolView } from '../../../../core/types.ts';
+import { commandOf, isSaid, serverOf, withMark } from '../../../../transports/dashboard/data/tools.ts';
+
+const typed = (what: string, more = '', name = 'files') => serverOf({ name, what, more });
+
+t.test('a server is typed as a command, an address, or JSON', async (t) => {
+  t.strictSame(typed('npx -y "a b" \'c d\' ~/x'), { name: 'files', server: { command: 'npx', args: ['-y', 'a b', 'c d', '~/x'] } });
+  t.strictSame(typed('uvx x', 'TOKEN=${auth:files.token}\n\nMODE = a=b'), {
+    name: 'files',
+    server: { command: 'uvx', args: ['x'], env: { TOKEN: '${auth:files.token}', MODE: 'a=b' } },
+  });
+  t.strictSame(typed('https://mcp.example.com/mcp', 'Authorization: Bearer ${auth:files.token}'), {
+    name: 'files',
+    server: { type: 'http', url: 'https://mcp.example.com/mcp', headers: { Authorization: 'Bearer ${auth:files.token}' } },
+  });
+  const entry = { command: 'node', args: ['x.mjs'] };
+  t.strictSame(typed(JSON.stringify({ mcpServers: { bank: entry } }), '', ''), { name: 'bank', server: entry });
+  t.strictSame(typed(JSON.stringify({ servers: { bank: entry } })), { name: 'files', server: entry }, 'the name that was typed wins');
+  t.strictSame(typed(JSON.stringify(entry)), { name: 'files', server: entry });
+  t.strictSame(typed(JSON.stringify({ bank: entry }), '', ''), { name: 'bank', server: entry });
+});
+
+t.test('what is no server is none', async (t) => {
+  for (const what of ['', '   ', '{', '{}', '{"a":{"command":"x"},"b":{"command":"y"}}', '{"a":1}']) t.equal(typed(what), undefined, what);
+  t.equal(typed('npx x', '', ''), undefined);
+  t.equal(typed('{"command":"x"}', '', ''), undefined);
+});
+
+t.test('a command is shown so that its words can be told apart', async (t) => {
+  t.equal(commandOf({ server: { command: 'npx', args: ['-y', 'a b', 'say "x"', 'plain'] } }), 'npx -y "a b" "say \\"x\\"" plain');
+  t.equal(commandOf({ server: { url: 'https://x/mcp' } }), 'https://x/mcp');
+});
+
+const tool = (name: string, annotations: object = {}): ToolView => ({ name, annotations }) as ToolView;
+
+t.test('a mark is ticked by name, and one of a pattern is taken away without the others', async (t) => {
+  const tools = ['read_a', 'read_b', 'write'].map((name) => tool(name));
+  const server = { tools, settings: { callTimeoutMs: 5, marks: { readOnly: ['read_*', 'gone'], idempotent: ['*'] } } };
+  t.strictSame(withMark(server, 'write', 'readOnly', true), { callTimeoutMs: 5, marks: { readOnly: ['read_*', 'gone', 'write'], idempotent: ['*'] } });
+  t.strictSame(withMark(server, 'read_a', 'readOnly', false), { callTimeoutMs: 5, marks: { readOnly: ['gone', 'read_b'], idempotent: ['*'] } });
+  t.strictSame(withMark({ tools, settings: {} }, 'read_a', 'closedWorld', true), { marks: { closedWorld: ['read_a'] } });
+  t.strictSame(withMark({ tools, settings: { marks: { readOnly: ['a.b', 'read_a'] } } }, 'read_a', 'readOnly', false), { marks: { readOnly: ['a.b'] } });
+});
+
+t.test('a mark can be ticked where the server says the same', async (t) => {
+  const says = tool('x', { readOnlyHint: true, idempotentHint: false, openWorldHint: false });
+  t.strictSame(
+    (['readOnly', 'idempotent', 'closedWorld'] as const).map((mark) => isSaid(says, mark)),
+    [true, false, true],
+  );
+  t.equal(isSaid(tool('x'), 'closedWorld'), false);
+});

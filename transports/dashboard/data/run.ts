@@ -1,0 +1,113 @@
+// The run of a message as a line of time: the calls of the model and of tools, in their order. The second half is pure.
+import type { ContentPart, RunJournal, RunRecord, ShownApproval } from '../../../core/types.ts';
+import { get } from './http.ts';
+import { blockURL } from './paths.ts';
+
+/** Rejects with an ApiError. */
+export async function readRun(block: string, messageId: string): Promise<RunJournal> {
+  return get<RunJournal>(blockURL(block, `/runs/${encodeURIComponent(messageId)}`));
+}
+
+/** The text of a result that was too long for the model. Rejects with an ApiError. */
+export async function readResult(block: string, messageId: string, ref: string): Promise<string> {
+  const { parts } = await get<{ readonly parts: readonly ContentPart[] }>(
+    blockURL(block, `/runs/${encodeURIComponent(messageId)}/results/${encodeURIComponent(ref)}`),
+  );
+  return parts.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n');
+}
+
+type Of<T extends RunRecord['t']> = Extract<RunRecord, { readonly t: T }>;
+
+/** A call of a tool, with all that the journal has of it. */
+export interface ToolLine {
+  readonly kind: 'tool';
+  /** The step, and the number of the call in it. */
+  readonly place: string;
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** When it was sent; undefined if it was not. */
+  at?: string;
+  tries: number;
+  ask?: Of<'ask'>['approval'];
+  decision?: Of<'decision'>;
+  /** `done`, `unknown`, or why it was refused; undefined while it waits or runs. */
+  outcome?: string;
+  isError?: boolean;
+  ms?: number;
+  /** The result, or what was said instead. */
+  text?: string;
+  /** Where the whole result is, if the model has got a part alone. */
+  ref?: string;
+  /** A tool that looked after an outcome that was not known. */
+  by?: string;
+}
+
+/** A call of the model. */
+export interface ModelLine {
+  readonly kind: 'model';
+  readonly step: number;
+  readonly at: string;
+  readonly model: string;
+  /** Undefined while there is none. */
+  answer?: Of<'answer'>;
+}
+
+/** A run that begins again, or goes on. */
+export interface BeginLine {
+  readonly kind: 'run' | 'resume';
+  readonly at: string;
+}
+
+export type RunLine = ToolLine | ModelLine | BeginLine;
+
+/** The line of time. A record that this page has never heard of changes nothing. */
+export function linesOfRun(records: readonly RunRecord[]): readonly RunLine[] {
+  const lines: RunLine[] = [];
+  const tools = new Map<string, ToolLine>();
+  const asked = new Map<string, ToolLine>();
+  for (const record of records) {
+    if (record.t === 'resume' || (record.t === 'run' && record.run > 1)) lines.push({ kind: record.t, at: record.at });
+    else if (record.t === 'model') lines.push({ kind: 'model', step: record.step, at: record.at, model: record.model });
+    else if (record.t === 'answer') {
+      const line = lines.findLast((each) => each.kind === 'model');
+      if (line?.step === record.step) line.answer = record;
+      for (const { n, tool, arguments: args } of record.calls) {
+        const call: ToolLine = { kind: 'tool', place: `${record.step}.${n}`, tool, arguments: args, tries: 0 };
+        tools.set(call.place, call);
+        lines.push(call);
+      }
+    } else takeCall(record, tools, asked);
+  }
+  return lines;
+}
+
+function takeCall(record: RunRecord, tools: ReadonlyMap<string, ToolLine>, asked: Map<string, ToolLine>): void {
+  if (record.t === 'decision') {
+    const line = asked.get(record.approval);
+    if (line !== undefined) line.decision ??= record;
+    return;
+  }
+  const line = 'call' in record ? tools.get(record.call) : undefined;
+  if (line === undefined) return;
+  if (record.t === 'ask') {
+    line.ask = record.approval;
+    asked.set(record.approval.id, line);
+  } else if (record.t === 'call') Object.assign(line, { at: record.at, tries: record.try });
+  else if (record.t === 'result') {
+    const { isError, ms, text, ref, by } = record;
+    Object.assign(line, { outcome: 'done', isError, ms, text, ref, by });
+  } else if (record.t === 'refused') Object.assign(line, { outcome: record.code, text: record.note });
+  else if (record.t === 'unknown') Object.assign(line, { outcome: 'unknown', text: record.why });
+}
+
+/** The cost of the calls of the model, and how many of them had no price. */
+export function costOf(lines: readonly RunLine[]): { readonly usd: number | null; readonly uncounted: number } {
+  const answers = lines.flatMap((line) => (line.kind === 'model' && line.answer !== undefined ? [line.answer.costUsd] : []));
+  const priced = answers.filter((usd) => usd !== null);
+  return { usd: priced.length === 0 ? null : priced.reduce((sum, usd) => sum + usd, 0), uncounted: answers.length - priced.length };
+}
+
+/** What the decision of a call says, in the form of an approval that was decided. */
+export function decidedOf({ decision }: ToolLine): Pick<ShownApproval, 'state' | 'decision' | 'scope' | 'decidedBy'> | undefined {
+  return decision === undefined ? undefined : { state: 'approved', decision: decision.decision, decidedBy: decision.by };
+}

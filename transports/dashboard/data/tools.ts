@@ -1,0 +1,103 @@
+// The servers of tools: reading, changing, and what the form of one is made of.
+import type { ToolServerChanged, ToolServerList, ToolServerView, ToolView } from '../../../core/types.ts';
+import { isObject, parsedJson } from './config.ts';
+import { call, get, post } from './http.ts';
+
+const pathOf = (name: string): string => `/api/tools/${encodeURIComponent(name)}`;
+
+export async function readToolServers(): Promise<readonly ToolServerView[]> {
+  return (await get<ToolServerList>('/api/tools')).servers;
+}
+
+/** With the definitions of its tools. */
+export async function readToolServer(name: string): Promise<ToolServerView> {
+  const { server } = await get<Pick<ToolServerChanged, 'server'>>(pathOf(name));
+  return server;
+}
+
+/** Each of these rejects with an ApiError. */
+export async function putToolServer(name: string, server: object, settings?: object): Promise<void> {
+  await call('PUT', pathOf(name), { body: { server, ...(settings !== undefined && { settings }) } });
+}
+
+export async function removeToolServer(name: string): Promise<void> {
+  await call('DELETE', pathOf(name));
+}
+
+/** Starts the server as it was shown, and asks what it has. */
+export async function testToolServer({ name, definition }: ToolServerView): Promise<void> {
+  await post(`${pathOf(name)}/test`, { definition });
+}
+
+/** Approves what was shown: the command, and these tools. */
+export async function approveToolServer({ name, definition }: ToolServerView, tools: readonly ToolView[]): Promise<void> {
+  await post(`${pathOf(name)}/approve`, { definition, tools: Object.fromEntries(tools.map((tool) => [tool.name, tool.hash])) });
+}
+
+/** Stores a secret, which no answer ever shows; null takes it away. `secret` is `github.token`. */
+export async function setToolSecret(secret: string, value: string | null): Promise<void> {
+  const [server = '', field = ''] = secret.split('.');
+  await call('PUT', `${pathOf(server)}/secrets/${encodeURIComponent(field)}`, { body: { value } });
+}
+
+export const MARKS = ['readOnly', 'idempotent', 'closedWorld'] as const;
+export type MarkName = (typeof MARKS)[number];
+
+/** Whether the server itself says so of a tool, without which a mark holds nothing. */
+export function isSaid({ annotations }: ToolView, mark: MarkName): boolean {
+  return mark === 'closedWorld' ? annotations['openWorldHint'] === false : annotations[`${mark}Hint`] === true;
+}
+
+/** The settings of a server with a mark of one tool set or taken away. A pattern that has marked it gives way to the names of the others. */
+export function withMark({ settings, tools }: Pick<ToolServerView, 'settings' | 'tools'>, tool: string, mark: MarkName, isSet: boolean): object {
+  const marks = isObject(settings['marks']) ? settings['marks'] : {};
+  const list = (Array.isArray(marks[mark]) ? marks[mark] : []).map(String);
+  const fits = (pattern: string, name: string): boolean =>
+    new RegExp(`^${pattern.replace(/[\\^$.+?()[\]{}|]/g, '\\$&').replaceAll('*', '.*')}$`, 'su').test(name);
+  const kept = list.filter((pattern) => !fits(pattern, tool));
+  const others = tools
+    .map(({ name }) => name)
+    .filter((name) => name !== tool && list.some((pattern) => fits(pattern, name)) && !kept.some((pattern) => fits(pattern, name)));
+  return { ...settings, marks: { ...marks, [mark]: isSet ? [...list, tool] : [...kept, ...others] } };
+}
+
+/** A server as it is typed. */
+export interface TypedServer {
+  readonly name: string;
+  /** A command with its arguments, an address, or JSON. */
+  readonly what: string;
+  /** Variables as `NAME=value` or headers as `Name: value`, one a line. */
+  readonly more: string;
+}
+
+/** The name and the entry; undefined if it can't be made out. JSON may be what other programs keep, with one server in it. */
+export function serverOf({ name, what, more }: TypedServer): { readonly name: string; readonly server: Readonly<Record<string, unknown>> } | undefined {
+  const text = what.trim();
+  if (text.startsWith('{')) return fromJson(name, text);
+  const pairs = more.split('\n').flatMap((line): [string, string][] => {
+    const [, key, value] = /^\s*([\w-]+)\s*[=:]\s*(.*)$/.exec(line) ?? [];
+    return key === undefined || value === undefined ? [] : [[key, value.trim()]];
+  });
+  const record = pairs.length === 0 ? undefined : Object.fromEntries(pairs);
+  if (name === '' || text === '') return undefined;
+  if (/^https?:\/\//i.test(text)) return { name, server: { type: 'http', url: text, ...(record && { headers: record }) } };
+  const [command = '', ...args] = [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, plain]) => double ?? single ?? plain ?? '');
+  return { name, server: { command, args, ...(record && { env: record }) } };
+}
+
+function fromJson(name: string, text: string): ReturnType<typeof serverOf> {
+  const result = parsedJson(text);
+  let value = typeof result === 'string' ? undefined : result.value;
+  for (const outer of ['mcpServers', 'servers']) if (isObject(value) && isObject(value[outer])) value = value[outer];
+  if (!isObject(value)) return undefined;
+  if ('command' in value || 'url' in value) return name === '' ? undefined : { name, server: value };
+  const [first, ...others] = Object.entries(value);
+  return first === undefined || others.length > 0 || !isObject(first[1]) ? undefined : { name: name === '' ? first[0] : name, server: first[1] };
+}
+
+/** What is started, or where it is, on one line. */
+export function commandOf({ server }: Pick<ToolServerView, 'server'>): string {
+  const { command, args, url } = server;
+  if (typeof url === 'string') return url;
+  return [command, ...(Array.isArray(args) ? args : [])].map((word) => (/[\s"']/.test(String(word)) ? JSON.stringify(word) : String(word))).join(' ');
+}

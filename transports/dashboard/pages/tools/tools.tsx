@@ -1,0 +1,199 @@
+// The servers of tools: what each would run, what it offers, and what of that a person has approved.
+import { useRef, useState } from 'preact/hooks';
+import type { ToolServerView } from '../../../../core/types.ts';
+import { tell, tellFailure } from '../../base/toast.ts';
+import { useLoad } from '../../data/load.ts';
+import {
+  approveToolServer,
+  commandOf,
+  putToolServer,
+  readToolServer,
+  readToolServers,
+  removeToolServer,
+  setToolSecret,
+  testToolServer,
+} from '../../data/tools.ts';
+import { ask, showDialog } from '../../parts/dialog.tsx';
+import { Visible } from '../../parts/hidden.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Mark } from '../../parts/mark.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { Button, Copy, Empty, Problem } from '../../parts/widgets.tsx';
+import { approveText, chatText, removeServerTitle, serverStateText, toolsOfText, toolsText } from '../../text/index.ts';
+import { ServerForm } from './form.tsx';
+import { ToolList } from './list.tsx';
+
+const TONES: Readonly<Record<string, string>> = { failed: 'bad', paused: 'warn' };
+
+/** The page. */
+export default function Tools() {
+  const { state, reload } = useLoad(readToolServers, []);
+  const { data, error } = state.value;
+  const add = (): void => void showDialog((close) => <ServerForm close={close} reload={reload} />);
+  const button = <Button label={toolsText.add} icon="plus" run={add} />;
+  return (
+    <>
+      <header class="top">
+        <h1 class="grow">{toolsText.title}</h1>
+        {data !== undefined && data.length > 0 && button}
+      </header>
+      <div class="page">
+        <div class="tool-servers">
+          {error !== undefined && (
+            <Problem error={error}>
+              <Button label={chatText.lookAgain} small run={reload} />
+            </Problem>
+          )}
+          {data?.length === 0 && <Empty text={toolsText.none}>{button}</Empty>}
+          {data?.map((server) => (
+            <Server key={server.name} listed={server} reload={reload} />
+          ))}
+        </div>
+      </div>
+    </>
+  );
+}
+
+interface ServerProps {
+  readonly listed: ToolServerView;
+  reload(): Promise<void>;
+}
+
+/** A server; what waits for a person is unfolded. */
+function Server({ listed, reload }: ServerProps) {
+  const { name } = listed;
+  const waits = listed.state === 'held' || listed.state === 'changed' || listed.tools.some((tool) => tool.state === 'new' || tool.state === 'changed');
+  const [chosen, setOpen] = useState<boolean | undefined>();
+  const hasWaited = useRef(false);
+  hasWaited.current ||= waits; // what was approved just now stays in view
+  const isOpen = chosen ?? hasWaited.current;
+  const [failure, setFailure] = useState<unknown>();
+  const act = async (work: () => Promise<unknown>): Promise<void> => {
+    setFailure(undefined);
+    await work().catch(setFailure);
+    await reload();
+  };
+  const remove = async (): Promise<void> => {
+    if (!(await ask({ title: removeServerTitle(name), text: toolsText.removeText, does: toolsText.remove, danger: true }))) return;
+    await removeToolServer(name);
+    await reload();
+  };
+  const [words, mark] = serverStateText(listed.state);
+  return (
+    <section class="tool-server" aria-label={name}>
+      <header class="row wrap">
+        <Mark state={mark} named={false} />
+        <h2 class="break">{name}</h2>
+        <span class={`sm ${TONES[mark] ?? 't2'}`}>{words}</span>
+        <span class="grow" />
+        <Button label={toolsText.test} small run={() => act(() => testToolServer(listed))} />
+        <Menu
+          label={`${toolsText.change} ${name}`}
+          small
+          choices={[
+            { label: toolsText.change, icon: 'edit', run: () => showDialog((close) => <ServerForm server={listed} close={close} reload={reload} />) },
+            { label: toolsText.remove, icon: 'trash', danger: true, run: remove },
+          ]}
+        />
+      </header>
+      <p class="cmd mono">
+        <span class="break">
+          <Visible text={commandOf(listed)} />
+        </span>
+        <Copy text={commandOf(listed)} iconOnly />
+      </p>
+      <Named label={toolsText.environment} of={listed.server['env']} />
+      <Named label={toolsText.headers} of={listed.server['headers']} />
+      {listed.problem !== undefined && <p class="sm warn break">{listed.problem}</p>}
+      {failure !== undefined && <Problem error={failure} />}
+      <Secrets server={listed} reload={reload} />
+      <button type="button" class="fold sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name={isOpen ? 'chevron' : 'next'} small />
+        {toolsOfText(
+          listed.tools.length,
+          listed.tools.reduce((sum, tool) => sum + tool.tokens, 0),
+        )}
+      </button>
+      {isOpen && <Contents listed={listed} act={act} />}
+    </section>
+  );
+}
+
+/** Variables or headers, with their references; what is secret is not in them. */
+function Named({ label, of }: { readonly label: string; readonly of: unknown }) {
+  const list = typeof of === 'object' && of !== null ? Object.entries(of) : [];
+  if (list.length === 0) return null;
+  return (
+    <p class="sm t2 break">
+      {label}: <Visible text={list.map(([name, value]) => `${name}=${value}`).join(', ')} />
+    </p>
+  );
+}
+
+/** The tools, and what of the server can be approved as it is on the screen. */
+function Contents({ listed, act }: { readonly listed: ToolServerView; act(work: () => Promise<unknown>): Promise<void> }) {
+  const { state } = useLoad(() => readToolServer(listed.name), [listed]);
+  const { data: server, error } = state.value;
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  if (server === undefined) return error === undefined ? null : <Problem error={error} />;
+  const isServer = server.state === 'held' || server.state === 'changed';
+  const open = server.tools.filter((tool) => tool.state === 'new' || tool.state === 'changed');
+  const chosen = open.filter(({ name }) => !left.has(name));
+  const approve = async (): Promise<void> => {
+    await approveToolServer(server, chosen);
+    tell(toolsText.approved);
+  };
+  return (
+    <>
+      {server.tools.length === 0 && <p class="sm t2">{toolsText.noTools}</p>}
+      <ToolList server={server} left={left} setLeft={setLeft} put={(settings) => act(() => putToolServer(server.name, server.server, settings))} />
+      {(isServer || open.length > 0) && (
+        <div class="row wrap">
+          <Button label={approveText(isServer, chosen.length)} disabled={!isServer && chosen.length === 0} run={() => act(approve)} />
+          {isServer && (
+            <span class="sm t3 mono break">
+              {toolsText.definition} {server.definition.slice(0, 16)}
+            </span>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Write-only: each is there or missing, and never shown. */
+function Secrets({ server: { secrets = [] }, reload }: { readonly server: ToolServerView; reload(): Promise<void> }) {
+  const [shown, show] = useState<string | undefined>();
+  const field = useRef<HTMLInputElement>(null); // the value is in the field alone
+  const set = async (name: string, to: string | null): Promise<void> => {
+    await setToolSecret(name, to);
+    show(undefined);
+    tell(to === null ? toolsText.secretRemoved : toolsText.secretStored);
+    await reload();
+  };
+  return (
+    <>
+      {secrets.map(({ name, isStored }) => (
+        <form
+          key={name}
+          class="row wrap sm"
+          onSubmit={(event) => {
+            event.preventDefault();
+            const { value = '' } = field.current ?? {};
+            if (value !== '') void set(name, value).catch(tellFailure);
+          }}
+        >
+          <span class="mono break">{name}</span>
+          <span class={isStored ? 't2' : 'warn'}>{isStored ? toolsText.stored : toolsText.missing}</span>
+          {shown === name && <input class="input" type="password" autocomplete="off" aria-label={name} maxLength={8192} ref={field} />}
+          {shown === name ? (
+            <Button label={toolsText.store} small submit />
+          ) : (
+            <Button label={isStored ? toolsText.replace : toolsText.store} small run={() => show(name)} />
+          )}
+          {isStored && <Button label={toolsText.forget} small kind="quiet" run={() => set(name, null)} />}
+        </form>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+// Words of the page of tools.
+import { plural } from '../base/format.ts';
+import { ownOf } from '../base/own.ts';
+
+export const toolsText = {
+  title: 'Tools',
+  none: 'There is no server of tools yet. Add one, look at what it would run and offer, and approve it; then name it in the configuration of a block.',
+  add: 'Add a server…',
+  addTitle: 'Add a server of tools',
+  change: 'Change…',
+  name: 'Name',
+  nameWrong: 'A name has 1 to 64 letters, digits, _ and -.',
+  what: 'Command, address, or JSON',
+  whatHelp: 'Such as npx -y @modelcontextprotocol/server-filesystem@2026.8.31 ~/shared, or https://mcp.example.com/mcp, or the JSON of its manual.',
+  whatWrong: 'Type a command, an address that begins with https://, or JSON with one server in it.',
+  more: 'Variables or headers, one a line',
+  moreHelp: 'For a secret, write ${auth:name.field} in place of its value, such as TOKEN=${auth:github.token}. You store the value afterwards.',
+  save: 'Save',
+  saved: 'Saved. Nothing is started before you approve it.',
+  test: 'Start once and look',
+  approve: 'Approve',
+  approved: 'Approved.',
+  remove: 'Remove',
+  removeText: 'Its approvals and its secrets go with it. Blocks that name it go on without its tools.',
+  tokens: 'Tokens',
+  definition: 'Definition',
+  approvedWas: 'As approved',
+  nowIs: 'As it is now',
+  stored: 'stored',
+  missing: 'missing',
+  store: 'Store',
+  replace: 'Replace',
+  forget: 'Remove',
+  secretRemoved: 'Removed.',
+  secretStored: 'Stored. It is shown nowhere.',
+  noTools: 'Its tools are not known yet. Start it once and look.',
+  notSaid: 'The server itself does not say so of this tool, so the mark would hold nothing.',
+  environment: 'Variables',
+  headers: 'Headers',
+} as const;
+
+export const MARK_NAMES = { readOnly: 'only reads', idempotent: 'may be repeated', closedWorld: 'stays inside' } as const;
+
+const SERVER_STATES: Readonly<Record<string, readonly [name: string, mark: string]>> = {
+  idle: ['Ready, not running', 'idle'],
+  starting: ['Starting', 'starting'],
+  ready: ['Running', 'idle'],
+  stopping: ['Stopping', 'stopping'],
+  failed: ['Failed', 'failed'],
+  held: ['Not approved', 'paused'],
+  changed: ['Changed since it was approved', 'paused'],
+};
+
+/** A state of a server in words, and its mark. */
+export function serverStateText(state: string): readonly [name: string, mark: string] {
+  return ownOf(SERVER_STATES, state) ?? [state, 'unknown'];
+}
+
+const TOOL_STATES: Readonly<Record<string, string>> = {
+  approved: 'approved',
+  changed: 'changed',
+  new: 'not approved',
+  unusable: 'can’t be used',
+  gone: 'not there any more',
+};
+
+export function toolStateText(state: string): string {
+  return ownOf(TOOL_STATES, state) ?? state;
+}
+
+/** `12 tools, 3,400 tokens`. */
+export function toolsOfText(tools: number, tokens: number): string {
+  return `${plural(tools, 'tool', 'tools')}, ${plural(tokens, 'token', 'tokens')}`;
+}
+
+/** `Approve the command and 3 tools`. */
+export function approveText(isServer: boolean, tools: number): string {
+  const what = [isServer ? 'what is started' : '', tools > 0 ? plural(tools, 'tool', 'tools') : ''].filter((part) => part !== '').join(' and ');
+  return `${toolsText.approve} ${what}`;
+}
+
+export function removeServerTitle(name: string): string {
+  return `Remove ${name}?`;
+}
