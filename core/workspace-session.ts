@@ -270,7 +270,7 @@ export class WorkspaceSession {
       gateway,
       calls,
       store,
-        tools: new parts.ToolsHere(options.tools, realPathOf),
+      tools: new parts.ToolsHere(options.tools, realPathOf),
       member: () => membership,
       rejoin: async () => {
         membership = await store.join();

@@ -37,10 +37,7 @@ t.test('what has changed is shown line by line, and what is not seen as an escap
   await rig.servers.noteListed('files', [readFileTool({ description: 'Reads a file.\u200b\u{e0041}\ufe0f\u001b[2J' }), readFileTool({ name: 'more' })]);
   const { stdout, stderr } = await on(['tools', 'diff', 'files']);
   t.match(stdout, /^more is new:\n\+ \{/);
-  t.match(
-    stdout,
-    /\nread_file changed:\n- +"description": "Reads a file\.",\n\+ +"description": "Reads a file\.\\u200b\\u\{e0041\}\\ufe0f\\u001b\[2J",\n/,
-  );
+  t.match(stdout, /\nread_file changed:\n- +"description": "Reads a file\.",\n\+ +"description": "Reads a file\.\\u200b\\u\{e0041\}\\ufe0f\\u001b\[2J",\n/);
   t.match(stderr, /tools approve files/);
   for (const hidden of ['\u200b', '\u001b', '\ufe0f']) t.notOk(stdout.includes(hidden));
   t.match((await on(['tools', 'diff', 'files', 'more'])).stdout, /^more is new:/);
