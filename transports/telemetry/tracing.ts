@@ -7,7 +7,7 @@ import type { Attributes } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { parseTraceparent, type TraceParent, traceparentOf } from '../../core/base/traceparent.ts';
 import { withoutTicket } from '../../core/base/url.ts';
-import { type Core, type CoreEvents } from '../../core/index.ts';
+import type { Core, CoreEvents } from '../../core/index.ts';
 import { CONVENTION } from './attributes.ts';
 import type { SpanClock } from './clock.ts';
 import { isRecorded, type Noted, type SpanFactory } from './spans.ts';
