@@ -12,3 +12,17 @@ export function urlOf(text: string): URL | undefined {
     throw error;
   }
 }
+
+/** What stands before the ticket of a decision link. */
+export const LINK_PATH = '/api/decide/';
+const TICKET = /\/api\/decide(?:\/|%2f).*/is;
+
+/** The path without a ticket, also in a spelling that leads nowhere: a ticket is a bearer, so paths are logged, traced and shown without it. */
+export function withoutTicket(path: string): string {
+  return path.includes('decide') || path.includes('DECIDE') ? path.replace(TICKET, `${LINK_PATH}…`) : path;
+}
+
+/** True for a path that may be a decision link. */
+export function isLinkPath(path: string): boolean {
+  return path.startsWith(LINK_PATH);
+}

@@ -1,4 +1,5 @@
 // Notifications of a workspace, as the core holds them. Without a target in auth.json nothing of them is loaded, nothing listens and no timer runs.
+import { LINK_PATH } from '../base/url.ts';
 import { newSecret } from '../base/webhook-signature.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, faultText, invalidRequest } from '../errors.ts';
@@ -7,7 +8,6 @@ import { SetNotifyTarget } from '../schemas/workspace-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { NoticeFiles } from '../store/port.ts';
 import type { Approval, NotifyList, NotifySet, NotifyTest } from '../types.ts';
-import { LINK_PATH } from './link-path.ts';
 import type { Notifications } from './notifications.ts';
 import type { AboutApproval } from './outbox.ts';
 import type { Target } from './targets.ts';

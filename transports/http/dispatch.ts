@@ -19,7 +19,6 @@ import {
   forKeys,
   internalError,
   invalidRequest,
-  isLinkPath,
   KEY_PREFIX,
   type NamedKey,
   type RequestLogLevel,
@@ -27,6 +26,7 @@ import {
   toBlockhouseError,
 } from '../../core/index.ts';
 import { prefixed } from '../../core/base/kept-text.ts';
+import { isLinkPath } from '../../core/base/url.ts';
 import { letNewcomersIn } from '../../core/base/next-turn.ts';
 import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';

@@ -1,7 +1,8 @@
 // What is said of a path without a route.
 //
 // wrong-base-url: a client whose base URL lacks the /v1, or has one too many, reads that.
-import { BlockhouseError, withoutTicket } from '../../core/index.ts';
+import { withoutTicket } from '../../core/base/url.ts';
+import { BlockhouseError } from '../../core/index.ts';
 import type { Findable, Router } from './router.ts';
 
 /** NOT_FOUND with what may help. */

@@ -1,6 +1,7 @@
 // One log line for each request, at a level that follows its outcome.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type BlockhouseError, type RequestLogLevel, withoutTicket } from '../../core/index.ts';
+import { withoutTicket } from '../../core/base/url.ts';
+import type { BlockhouseError, RequestLogLevel } from '../../core/index.ts';
 import type { TransportLog } from '../log.ts';
 import { isRepeated } from '../wrong-tokens.ts';
 

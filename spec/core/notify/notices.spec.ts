@@ -1,6 +1,5 @@
 import t from 'tap';
 import { askedNotice, bodyOf, capNotice, counted, finishedNotice, isWanted, type Notice, summaryBody, testBody } from '../../../core/notify/notices.ts';
-import { isLinkPath, withoutTicket } from '../../../core/notify/link-path.ts';
 import { checkedURL, settledTarget, shownURL, targetIn } from '../../../core/notify/targets.ts';
 import { newSecret } from '../../../core/base/webhook-signature.ts';
 
@@ -123,12 +122,4 @@ t.test('the path of an address is not shown: it may be a secret', async (t) => {
   t.equal(shownURL('https://push.example/T0/B0/key'), 'https://push.example/…');
   t.equal(shownURL('https://push.example/?key=1'), 'https://push.example/…');
   t.equal(shownURL('nonsense'), '…');
-});
-
-t.test('no path is shown with a ticket, in whatever spelling', async (t) => {
-  for (const path of ['/api/decide/x', '/api/decide/x/', '/x/api/decide/x', '/api/decide%2Fx', '/api/decide%2fx', '/API/DECIDE/x', 'http://h/api/decide/x'])
-    t.match(withoutTicket(path), /\/api\/decide\/…$/, path);
-  for (const path of ['/api/blocks/decide', '/api/decide', '/', '']) t.equal(withoutTicket(path), path);
-  t.ok(isLinkPath('/api/decide/x'));
-  t.notOk(isLinkPath('/api/decided/x'));
 });
