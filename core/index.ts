@@ -67,7 +67,6 @@ export type { KeyRates } from './keys/key-rates.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export { KeyStore } from './keys/key-store.ts';
 export { type Accounts, assertMayUse, KEY_PREFIX, mayAskBlock, mayReachBlock, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
-export { isLinkPath, withoutTicket } from './notify/link-path.ts';
 export type {
   Adapter,
   AdapterCall,

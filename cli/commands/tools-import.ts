@@ -5,7 +5,7 @@ import { ServerCommand } from '../command/server-command.ts';
 import { fileFault } from '../input/file-fault.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
-import { visible } from '../views/tool-text.ts';
+import { visible } from '../terminal/unseen.ts';
 
 const category = 'Tools';
 

@@ -9,7 +9,8 @@ import { ServerCommand } from '../command/server-command.ts';
 import { CURATED_NAMES, curatedServer } from '../input/curated-servers.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { isTerminal, oneLine } from '../terminal/output.ts';
-import { approvalLines, diffLines, serverTable, toolCounts, toolTable, visible } from '../views/tool-text.ts';
+import { visible } from '../terminal/unseen.ts';
+import { approvalLines, diffLines, serverTable, toolCounts, toolTable } from '../views/tool-text.ts';
 
 const category = 'Tools';
 

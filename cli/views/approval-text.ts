@@ -1,9 +1,9 @@
 // Calls that wait for a person, as text. What comes from tools and models is data: it is shown escaped, never as it is. Pure: no I/O.
 import type { ShownApproval } from '../../core/index.ts';
-import { escapeInvisible } from '../../core/base/invisible.ts';
 import { relative } from '../terminal/format.ts';
 import { type Column, table } from '../terminal/layout.ts';
 import { oneLine } from '../terminal/output.ts';
+import { visibleLine } from '../terminal/unseen.ts';
 import type { View } from './block-text.ts';
 
 const COLUMNS: readonly Column[] = [
@@ -30,7 +30,7 @@ const BECAUSE: Readonly<Record<ShownApproval['because'], string>> = {
 export function approvalTable(approvals: readonly ShownApproval[], view: View): string[] {
   if (approvals.length === 0) return [];
   const rows = approvals.map(({ id, block, tool, because, expiresAt, arguments: args }) => {
-    const text = visible(JSON.stringify(args));
+    const text = visibleLine(JSON.stringify(args));
     const shown = text.length > SHOWN_ARGUMENTS ? `${text.slice(0, SHOWN_ARGUMENTS)}…` : text;
     return [id.slice(0, SHOWN_ID), block, oneLine(tool), BECAUSE[because], relative(expiresAt, view.now), shown];
   });
@@ -64,13 +64,7 @@ export function taintText({ tool, via, messageId }: NonNullable<ShownApproval['t
 /** All of it, one argument a line. */
 function argumentLines(args: ShownApproval['arguments']): string[] {
   const names = Object.keys(args);
-  return names.length === 0 ? ['  no arguments'] : names.map((name) => `  ${visible(name)}: ${visible(JSON.stringify(args[name]))}`);
-}
-
-/** On one line, with characters that a person would not see as their numbers: a text must not hide a part of a call. */
-export function visible(text: string): string {
-  const shown = text.replaceAll(/\p{Variation_Selector}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-  return oneLine(escapeInvisible(shown));
+  return names.length === 0 ? ['  no arguments'] : names.map((name) => `  ${visibleLine(name)}: ${visibleLine(JSON.stringify(args[name]))}`);
 }
 
 /** What was decided, as a sentence. */

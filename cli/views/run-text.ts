@@ -2,7 +2,7 @@
 import type { RunJournal, RunRecord } from '../../core/index.ts';
 import { count, money, plural } from '../terminal/format.ts';
 import { oneLine } from '../terminal/output.ts';
-import { visible } from './approval-text.ts';
+import { visibleLine } from '../terminal/unseen.ts';
 import type { View } from './block-text.ts';
 
 type Of<T extends RunRecord['t']> = Extract<RunRecord, { readonly t: T }>;
@@ -65,6 +65,6 @@ function note(text: string | undefined): string {
 }
 
 function short(text: string): string {
-  const line = visible(text);
+  const line = visibleLine(text);
   return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
 }

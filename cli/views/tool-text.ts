@@ -6,17 +6,7 @@ import type { ToolServerView, ToolView } from '../../core/index.ts';
 import { plural } from '../terminal/format.ts';
 import { type Column, table } from '../terminal/layout.ts';
 import { oneLine, type Style } from '../terminal/output.ts';
-
-/** Characters that are not seen, also those that only choose another form of the one before. */
-const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\p{Variation_Selector}/gu;
-
-/** A text with everything that is not seen as an escape (seen-whole). */
-export function visible(text: string): string {
-  return text.replaceAll(UNSEEN, (one) => {
-    const code = (one.codePointAt(0) ?? 0).toString(16);
-    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
-  });
-}
+import { visible } from '../terminal/unseen.ts';
 
 const SERVERS: readonly Column[] = [
   { title: 'SERVER' },

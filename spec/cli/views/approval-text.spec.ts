@@ -1,6 +1,7 @@
 import t from 'tap';
 import { styleFor } from '../../../cli/terminal/output.ts';
-import { approvalCard, approvalTable, decisionText, visible } from '../../../cli/views/approval-text.ts';
+import { approvalCard, approvalTable, decisionText } from '../../../cli/views/approval-text.ts';
+import { visibleLine } from '../../../cli/terminal/unseen.ts';
 import { runLines } from '../../../cli/views/run-text.ts';
 import type { RunRecord, ShownApproval } from '../../../core/index.ts';
 import { pay } from '../../support/tools/calls.ts';
@@ -34,7 +35,7 @@ t.test('a list has a short id, and a card everything that a person needs, with n
   t.match(card, /marks: closedWorld\n/);
   t.match(card, /read before: web\/fetch\ntainted by web\/fetch in message m1\ntainted by a message that came by hook in message m0/);
   t.match(approvalCard(shown({ kind: 'unknown', arguments: {}, marks: {} }), VIEW).join('\n'), /may have run.*\n {2}no arguments\nmarks: none/);
-  t.equal(visible('a\u{fe0f}\u0007\nb').includes('\n'), false);
+  t.equal(visibleLine('a\u{fe0f}\u0007\nb').includes('\n'), false);
 });
 
 t.test('a decision says what follows from it', async (t) => {

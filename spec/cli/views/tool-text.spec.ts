@@ -1,5 +1,6 @@
 import t from 'tap';
-import { approvalLines, diffLines, startText, toolCounts, visible } from '../../../cli/views/tool-text.ts';
+import { approvalLines, diffLines, startText, toolCounts } from '../../../cli/views/tool-text.ts';
+import { visible } from '../../../cli/terminal/unseen.ts';
 import type { ToolServerView, ToolView } from '../../../core/index.ts';
 
 const TOOL: ToolView = {

@@ -64,6 +64,7 @@ const INLINE = [
   'ToolLimits',
   'ToolMarks',
   'ToolRule',
+  'ToolServerSettings',
   'ToolView',
   'TokenLogprob',
   'Transition',

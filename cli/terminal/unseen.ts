@@ -1,0 +1,18 @@
+// Characters that a person does not see, and a program reads: a text must not hide a part of what it says. Pure: no I/O.
+import { oneLine } from './output.ts';
+
+/** Also those that only choose another form of the one before. */
+const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\p{Variation_Selector}/gu;
+
+/** A text with everything that is not seen as an escape. */
+export function visible(text: string): string {
+  return text.replaceAll(UNSEEN, (one) => {
+    const code = (one.codePointAt(0) ?? 0).toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
+  });
+}
+
+/** The same on one line. */
+export function visibleLine(text: string): string {
+  return oneLine(visible(text));
+}
