@@ -2829,6 +2829,15 @@ export interface ToolServerSettings {
     readonly argument: string;
     readonly repeatable: boolean;
   }>>;
+  /** By the name of a tool: which other one says whether a call of it ran whose outcome is not known */
+  readonly probe?: Readonly<Record<string, {
+    /** A tool of the same server with the mark readOnly */
+    readonly tool: string;
+    /** Its arguments: JSON pointers into those that were sent */
+    readonly with: Readonly<Record<string, string>>;
+    /** JSON pointer into its result: the call ran if something stands there that is neither null nor empty */
+    readonly found: string;
+  }>>;
   /** Linux: without network and home, or with the network */
   readonly sandbox?: 'bwrap' | 'bwrap+net';
   /** What happens to tools that appear after the approval: they wait for a person, or are offered at first sight; default hold */
