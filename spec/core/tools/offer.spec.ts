@@ -158,9 +158,7 @@ t.test('definitions that name each other again and again are not followed for ev
 
   /** Each choice fails, so all are tried. */
   function onlyAny(): object {
-    return Object.fromEntries(
-      Array.from({ length: 16 }, (_, at) => [`a${at}`, { anyOf: [{ $ref: `#/$defs/a${at + 1}` }, { $ref: `#/$defs/a${at + 1}` }] }]),
-    );
+    return Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`a${at}`, { anyOf: [{ $ref: `#/$defs/a${at + 1}` }, { $ref: `#/$defs/a${at + 1}` }] }]));
   }
 });
 
