@@ -1452,11 +1452,15 @@ export type RunRecord = {
   readonly call: string;
   readonly code: 'denied' | 'expired' | 'invalid-arguments' | 'not-offered' | 'too-large' | 'timeout' | 'server-failed' | 'changed' | 'not-run' | 'limit' | 'same-call';
   readonly note: string;
+  /** Whether it may quote a server that reads what anybody may have written */
+  readonly open?: boolean;
 } | {
   readonly t: 'unknown';
   /** The step, and the number of the call in it: 3.1 */
   readonly call: string;
   readonly why: string;
+  /** Whether it may quote a server that reads what anybody may have written */
+  readonly open?: boolean;
 } | {
   readonly t: 'end';
   /** ISO 8601, UTC, with milliseconds */
