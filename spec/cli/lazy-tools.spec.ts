@@ -65,7 +65,7 @@ t.test('where the core says that it is served, at any port and behind a proxy, n
   const core = createCore({ workspace, adapters: [], env: {}, tools: host });
   t.teardown(() => core.close());
   await core.start();
-  const put = async (url: string) => core.toolServers.put('loop', { server: { type: 'http', url } });
+  const put = async (url: string) => core.toolServers().put('loop', { server: { type: 'http', url } });
   const remove = core.ownAddresses.add(['http://127.0.0.1:41234', 'https://agents.example.com'], ['/mcp/']);
   for (const url of ['http://127.0.0.1:41234/mcp', 'https://agents.example.com/mcp']) await t.rejects(put(url), { code: 'TOOL_SERVER_REFUSED' }, url);
   await put('https://agents.example.com/other');
