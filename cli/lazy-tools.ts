@@ -16,12 +16,13 @@ export interface LazyToolsOptions {
 /** A host that loads itself. */
 export function lazyTools(options: LazyToolsOptions): ToolHost {
   const { workspace } = options.config;
+  let known = (_url: URL): boolean => false;
   let loading: Promise<ToolHost> | undefined;
   const listeners: Parameters<NonNullable<ToolHost['onServer']>>[0][] = [];
   const open = async (): Promise<ToolHost> => {
     const { createToolHost } = await import('../adapters/tools/index.ts');
     const { env, providerVariables, config } = options;
-    const host = createToolHost({ workspace, env, providerVariables, isOwn: (url) => leadsTo(url, config) });
+    const host = createToolHost({ workspace, env, providerVariables, isOwn: (url) => leadsTo(url, config) || known(url) });
     for (const listener of listeners) host.onServer?.(listener);
     return host;
   };
@@ -34,6 +35,9 @@ export function lazyTools(options: LazyToolsOptions): ToolHost {
     servers: lazyServers(load, () => has('mcp.json') || has('mcp-pins.json')),
     tidy() {
       if (has('.servers.json')) void load().then((host) => host.tidy?.());
+    },
+    know(isOwn) {
+      known = isOwn;
     },
     onServer: (listener) => void listeners.push(listener),
     catalogue: async (servers) => (await load()).catalogue(servers),
@@ -57,7 +61,7 @@ function lazyServers(load: () => Promise<ToolHost>, isConfigured: () => boolean)
   };
 }
 
-/** True for an address of this server. */
+/** True for an address where this server listens, or is about to. With port 0, and behind a proxy, only the core knows it. */
 function leadsTo(url: URL, { host, port, ollamaPort }: LazyToolsOptions['config']): boolean {
   const own = [port, ollamaPort].flatMap((each) => (each === undefined ? [] : [String(each)]));
   return own.includes(url.port) && (url.hostname === host || isLoopbackHost(url.hostname));

@@ -142,7 +142,7 @@ export interface Core {
   /** Whether each adapter can be used at this moment. Calls no model; asks a local daemon and a credential chain, which takes up to 1.5 s. */
   status(options?: StatusOptions): Promise<AdapterStatus[]>;
   /** Manages the servers of tools. Throws WRONG_STATE where this server has none. */
-  readonly toolServers: ToolServers;
+  toolServers(): ToolServers;
   /** What auth.json and the environment set for the adapters, with the source of each value; secrets are masked. */
   settings(): ShownSetting[];
   /** The adapter with this id or alias. Throws ADAPTER_NOT_FOUND. */
@@ -335,9 +335,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     get blocks() {
       return needWorkspace(session).blocks;
     },
-    get toolServers() {
-      return needTools(options);
-    },
+    toolServers: () => needTools(options),
     check: () => examineCore(options, { settings, gateway, uncounted, session: () => session }),
     token,
     sessions: token && new Sessions(token, options.clock, passes, shared),

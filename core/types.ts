@@ -1452,11 +1452,15 @@ export type RunRecord = {
   readonly call: string;
   readonly code: 'denied' | 'expired' | 'invalid-arguments' | 'not-offered' | 'too-large' | 'timeout' | 'server-failed' | 'changed' | 'not-run' | 'limit' | 'same-call';
   readonly note: string;
+  /** Whether it may quote a server that reads what anybody may have written */
+  readonly open?: boolean;
 } | {
   readonly t: 'unknown';
   /** The step, and the number of the call in it: 3.1 */
   readonly call: string;
   readonly why: string;
+  /** Whether it may quote a server that reads what anybody may have written */
+  readonly open?: boolean;
 } | {
   readonly t: 'end';
   /** ISO 8601, UTC, with milliseconds */
@@ -2828,6 +2832,15 @@ export interface ToolServerSettings {
   readonly keyArguments?: Readonly<Record<string, string | {
     readonly argument: string;
     readonly repeatable: boolean;
+  }>>;
+  /** By the name of a tool: which other one says whether a call of it ran whose outcome is not known */
+  readonly probe?: Readonly<Record<string, {
+    /** A tool of the same server with the mark readOnly */
+    readonly tool: string;
+    /** Its arguments: JSON pointers into those that were sent */
+    readonly with: Readonly<Record<string, string>>;
+    /** JSON pointer into its result: the call ran if something stands there that is neither null nor empty */
+    readonly found: string;
   }>>;
   /** Linux: without network and home, or with the network */
   readonly sandbox?: 'bwrap' | 'bwrap+net';

@@ -22,7 +22,8 @@ import type { KeyStore } from './keys/key-store.ts';
 import type { Accounts } from './keys/named-key.ts';
 import { holdFolder, openDebugFile, openNotices, openStore, readGatewayBook, realPathOf } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
-import type { Addresses, ConnectedStore, FolderLock, Store, StoreHealth } from './store/store.ts';
+import type { OwnAddresses } from './gateway/own-addresses.ts';
+import type { ConnectedStore, FolderLock, Store, StoreHealth } from './store/store.ts';
 import type { ServerNode } from './types.ts';
 
 /** What a session works with. */
@@ -37,7 +38,7 @@ export interface SessionOptions {
   readonly gateway: Gateway;
   readonly credentials: CredentialStore | undefined;
   readonly keys: KeyStore;
-  readonly addresses: Addresses;
+  readonly addresses: OwnAddresses;
   readonly options: WorkspaceOptions;
 }
 
@@ -252,6 +253,7 @@ export class WorkspaceSession {
       if (fact.kind === 'started') bus.emit('server.started', { server: fact.server });
       else bus.emit('server.exited', { server: fact.server, reason: fact.reason });
     });
+    options.tools?.know?.((url) => this.#options.addresses.ownerOf(url) !== undefined);
     options.tools?.tidy?.();
     const calls = new ModelCalls({
       gateway,

@@ -214,13 +214,14 @@ function missing(server: string, fault: string | undefined): string {
   return fault === undefined ? `there is no server ${server} in mcp.json` : `mcp.json can't be used: ${fault}`;
 }
 
-function definitionOf(server: string, tool: string, pin: string, { description, inputSchema, annotations }: ListedTool): ToolDefinition {
-  return { server, tool, pin, description, inputSchema, annotations };
+function definitionOf(server: string, tool: string, pin: string, { title, description, inputSchema, annotations }: ListedTool): ToolDefinition {
+  return { server, tool, pin, title, description, inputSchema, annotations };
 }
 
-function settingsOf({ rawSettings, settings }: ServerEntry): ServerSettings {
-  const { marks, keyArguments } = (rawSettings ?? {}) as ServerSettings;
-  return { marks, keyArguments, callTimeoutMs: settings.callTimeoutMs, maxResultBytes: settings.maxResultBytes };
+function settingsOf({ rawSettings, settings, template }: ServerEntry): ServerSettings {
+  const { marks, keyArguments, probe } = (rawSettings ?? {}) as ServerSettings;
+  const { callTimeoutMs, maxResultBytes } = settings;
+  return { marks, keyArguments, probe, isRemote: template.kind === 'http', callTimeoutMs, maxResultBytes };
 }
 
 function notBegun(message: string): BlockhouseError {

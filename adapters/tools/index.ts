@@ -15,12 +15,19 @@ export interface ToolHostOptions extends BookOptions, Omit<SessionsOptions, 'wor
 export function createToolHost(options: ToolHostOptions): ToolHost {
   const sessions = new ServerSessions(options);
   const ended = (server: string) => (error: unknown) => sessions.note(server, `Its processes can't be ended: ${(error as Error).message}`);
-  const book = new Book(options, (server) => void sessions.end(server).catch(ended(server)));
+  let known = (_url: URL): boolean => false;
+  const isOwn = (url: URL): boolean => options.isOwn?.(url) === true || known(url);
+  const book = new Book({ ...options, isOwn }, (server) => void sessions.end(server).catch(ended(server)));
   const servers = new ManagedServers(book, sessions);
   sessions.onTools((server, tools) => {
     servers.noteListed(server, tools).catch((error: unknown) => sessions.note(server, `What it lists can't be kept: ${(error as Error).message}`));
   });
-  return hostOf({ sessions, book, servers });
+  return {
+    ...hostOf({ sessions, book, servers }),
+    know: (isOther) => {
+      known = isOther;
+    },
+  };
 }
 
 /** What a host is made of. */

@@ -21,6 +21,8 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 export interface ReadResult {
   readonly isError: boolean;
   readonly parts: readonly ContentPart[];
+  /** The JSON object beside the text. */
+  readonly structuredContent?: unknown;
 }
 
 /** A result that says in one sentence why there is no other. */
@@ -39,7 +41,7 @@ export function readResult(result: unknown): ReadResult {
   const structured = result['structuredContent'];
   const hasText = content.some((block) => isObject(block) && block['type'] === 'text' && block['text'] !== '');
   if (structured !== undefined && !hasText) parts.push({ type: 'text', text: cleanText(JSON.stringify(structured)) });
-  return { isError: result['isError'] === true, parts };
+  return { isError: result['isError'] === true, parts, ...(structured !== undefined && { structuredContent: structured }) };
 }
 
 function partOf(block: unknown, images: { left: number }): ContentPart {

@@ -17,7 +17,7 @@ export class McpCommand extends ServerCommand {
       Without more, it uses the token of the workspace. With a key in BLOCKHOUSE_MCP_KEY, it can do what that key may.
     `,
     examples: [
-      ['What a program is told to start', '$0 mcp'],
+      ['What a program starts', '$0 mcp'],
       ['A key for a program that may reach the block ada', '$0 key new my-agent --right mcp --block ada'],
     ],
   });

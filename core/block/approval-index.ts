@@ -1,11 +1,12 @@
 // Where calls wait for people, over all blocks, and where they have waited. It says which journals to read; what is in them is the truth.
 //
 // read-when-asked: what waits is found through the list of blocks, whose entries say how many messages of a block are in work, and through the conversations of those.
-//   So it costs a start nothing, is right after a restart and with several servers, and keeps no memory of what waits.
+//   So it costs a start nothing, is right after a restart, and keeps no memory of what waits. A store that several servers share has all approvals, and is asked instead.
 // one-after-the-other: decisions about one call are made in the order in which they came, so that of two that are alike the second is refused as well.
 // bounded: of calls that do not wait any more, the places of the newest are remembered, not the calls.
 import type { CoreBus } from '../bus.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
+import type { ApprovalStore } from '../store/approvals.ts';
 import type { Conversation } from '../store/port.ts';
 import type { ShownApproval } from '../types.ts';
 import { unlessDamaged } from './status/readiness.ts';
@@ -30,6 +31,8 @@ export interface ApprovalIndexOptions {
   now(): number;
   list(): Promise<readonly BlockEntry[]>;
   conversation(block: string): Promise<Conversation>;
+  /** Undefined where this process alone has the journals. */
+  readonly stored?: ApprovalStore | undefined;
 }
 
 const MAX_KNOWN = 2000;
@@ -55,6 +58,11 @@ export class ApprovalIndex {
     options.bus.on('block.renamed', ({ from, block }) => this.#renamed(from, block));
   }
 
+  /** All approvals, where the store has them. */
+  get stored(): ApprovalStore | undefined {
+    return this.#options.stored;
+  }
+
   /** The messages that wait, in all blocks or in one. A block that is damaged or gone has none. */
   async waiting(block?: string): Promise<{ readonly place: ApprovalPlace; readonly ids: readonly string[] }[]> {
     const entries = (await this.#options.list()).filter(({ name, queue }) => queue > 0 && (block === undefined || name === block));
@@ -73,6 +81,10 @@ export class ApprovalIndex {
 
   /** Where an approval is; undefined if that is not known. */
   async placeOf(id: string): Promise<ApprovalPlace | undefined> {
+    if (this.stored !== undefined) {
+      const found = await this.stored.find(id); // what is remembered here may have another name at another server
+      return found && { block: found.block, messageId: found.approval.messageId };
+    }
     const known = this.#decided.get(id) ?? this.#asked.get(id);
     if (known !== undefined) return known;
     return (await this.waiting()).find(({ ids }) => ids.includes(id))?.place;

@@ -83,6 +83,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     now: () => world.now(),
     list: () => index.list(),
     conversation: async (name) => (await blocks.find(name)).files.conversation,
+    stored: world.store.approvals,
   });
   const gate = new ChangeGate();
   const owners: Ownership = new Ownership({ world, blocks, run: (block, cause) => monitors.resume(block, cause), onFault });

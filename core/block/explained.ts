@@ -10,6 +10,7 @@ import { scheduleNotes } from './schedule-notes.ts';
 import { candidatesOf, missingFor } from './status/candidates.ts';
 import { explain } from './status/explain.ts';
 import { statusOf } from './status/list-entry.ts';
+import { toolNotes } from './tool-notes.ts';
 import { unlessDamaged } from './status/readiness.ts';
 import { faultReason } from './status/reasons.ts';
 
@@ -22,7 +23,7 @@ export async function explained(block: Block): Promise<Explanation> {
   const queue = chat === undefined ? pulse.queue : countQueue(chat);
   const reason = pulse.state === 'unconfigured' ? (pulse.reason ?? missingReason(block, config)) : pulse.reason;
   const explanation = explain({ name, config, pulse: { ...pulse, reason, queue }, failures: failuresIn(chat ?? []), now: world.now() });
-  const notes = await scheduleNotes(config, () => block.stored.schedules.read(), world.now());
+  const notes = [...(await scheduleNotes(config, () => block.stored.schedules.read(), world.now())), ...(await toolNotes(config, world.tools))];
   return notes.length === 0 ? explanation : { ...explanation, notes };
 }
 

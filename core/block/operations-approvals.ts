@@ -1,8 +1,10 @@
 // The list of approvals over all blocks, a page at a time.
 //
+// one-question: a store that has all approvals is asked for the page; no journal is read.
 // last-key: a cursor is the key of the last one, so pages neither skip nor repeat what stays.
 import { isObject, tryParseJson } from '../base/json.ts';
 import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
+import type { ApprovalPlace as StoredPlace, ApprovalStore } from '../store/approvals.ts';
 import type { Conversation } from '../store/port.ts';
 import type { ApprovalList, ApprovalQuery, ShownApproval } from '../types.ts';
 import type { ApprovalIndex, ApprovalPlace } from './approval-index.ts';
@@ -22,12 +24,49 @@ export async function listApprovals(
   now: number,
 ): Promise<ApprovalList> {
   const after = cursor === undefined ? undefined : keyIn(cursor, state);
+  if (index.stored !== undefined) return paged(await inStore(index.stored, { state, block, limit }, after, now), state, limit);
   const read = (place: ApprovalPlace, id?: string): Promise<readonly ShownApproval[]> => approvalsAt(place, id, conversationOf, now);
   const found = state === 'pending' ? await pending(index, block, after, read) : await decided(index, state, block, after, read, limit);
+  return paged(found, state, limit);
+}
+
+function paged(found: readonly Keyed[], state: string, limit: number): ApprovalList {
   const page = found.slice(0, limit);
   const last = page.at(-1);
   const isMore = found.length > limit && last !== undefined;
   return { approvals: page.map(({ approval }) => approval), cursor: isMore ? cursorAfter(last.key, state) : null };
+}
+
+interface StoredQuery {
+  readonly state: ShownApproval['state'];
+  readonly block: string | undefined;
+  readonly limit: number;
+}
+
+/** one-question. One more than the page has, so that it is known whether there is another one. */
+async function inStore(store: ApprovalStore, { state, block, limit }: StoredQuery, after: string | undefined, now: number): Promise<Keyed[]> {
+  const { decisionsOf, shownStored } = await import('./reply/run/parts.ts');
+  const before = after === undefined ? undefined : placeIn(after);
+  const decisions = state === 'pending' ? undefined : decisionsOf(state);
+  const found = await store.list({ decisions, block, after: decisions === undefined ? stillOpen(before, now) : before, limit: limit + 1 });
+  return found.map((one) => {
+    const approval = shownStored(one, now);
+    return { key: `${approval.decidedAt ?? approval.expiresAt} ${approval.id}`, approval };
+  });
+}
+
+/** Behind what nobody can decide any more, though nothing has noticed its deadline yet. */
+function stillOpen(before: StoredPlace | undefined, now: number): StoredPlace {
+  const first = { at: new Date(now + 1).toISOString(), id: '' };
+  return before === undefined || before.at < first.at ? first : before;
+}
+
+/** A time that is none would be a fault of the statement. */
+function placeIn(key: string): StoredPlace {
+  const [, time = '', id = ''] = /^(\d{4}-\S+Z) ([\w-]+)$/.exec(key) ?? [];
+  const at = Date.parse(time);
+  if (Number.isNaN(at)) throw wrongCursor();
+  return { at: new Date(at).toISOString(), id };
 }
 
 type Read = (place: ApprovalPlace, id?: string) => Promise<readonly ShownApproval[]>;

@@ -184,8 +184,9 @@ const result = object(
   ['notice', 'ref', 'chars', 'images', 'tokens', 'by', 'open'],
 );
 const found = object({ t: name('found'), call, query: string, tools: { ...listOf(string), description: 'They are in the list of tools from here on' } });
-const refused = object({ t: name('refused'), call, code: oneOf(REFUSALS), note: string });
-const unknown = object({ t: name('unknown'), call, why: string });
+const quotes = { type: 'boolean', description: 'Whether it may quote a server that reads what anybody may have written' } as const;
+const refused = object({ t: name('refused'), call, code: oneOf(REFUSALS), note: string, open: quotes }, ['open']);
+const unknown = object({ t: name('unknown'), call, why: string, open: quotes }, ['open']);
 const end = object({ t: name('end'), at: time, status: oneOf(['done', 'failed', 'cancelled']), content: string, stopReason: string, code: string }, [
   'content',
   'stopReason',

@@ -12,6 +12,7 @@ const patterns = {
   description: 'Patterns of tool names with `*`',
 } as const;
 const record = { type: 'object', description: 'Any object' } as const;
+const pointer = { type: 'string', maxLength: 1024, pattern: '^(?:/|$)' } as const;
 const ms = (most: number, description: string) => ({ type: 'integer', minimum: 1, maximum: most, description }) as const;
 
 /** `blockhouse.<server>` of mcp.json: our settings beside the entry that other programs know. */
@@ -39,13 +40,36 @@ export const ToolServerSettings = closedObject(
       },
       description: 'The argument of a tool that gets the id of the call',
     },
+    probe: {
+      type: 'object',
+      maxProperties: 1000,
+      additionalProperties: closedObject({
+        tool: { type: 'string', minLength: 1, maxLength: 256, description: 'A tool of the same server with the mark readOnly' },
+        with: { type: 'object', maxProperties: 100, additionalProperties: pointer, description: 'Its arguments: JSON pointers into those that were sent' },
+        found: { ...pointer, description: 'JSON pointer into its result: the call ran if something stands there that is neither null nor empty' },
+      }),
+      description: 'By the name of a tool: which other one says whether a call of it ran whose outcome is not known',
+    },
     sandbox: { ...oneOf(['bwrap', 'bwrap+net']), description: 'Linux: without network and home, or with the network' },
     newTools: {
       ...oneOf(['hold', 'offer']),
       description: 'What happens to tools that appear after the approval: they wait for a person, or are offered at first sight; default hold',
     },
   },
-  ['share', 'startTimeoutMs', 'callTimeoutMs', 'maxCallMs', 'idleStopMs', 'concurrency', 'maxResultBytes', 'marks', 'keyArguments', 'sandbox', 'newTools'],
+  [
+    'share',
+    'startTimeoutMs',
+    'callTimeoutMs',
+    'maxCallMs',
+    'idleStopMs',
+    'concurrency',
+    'maxResultBytes',
+    'marks',
+    'keyArguments',
+    'probe',
+    'sandbox',
+    'newTools',
+  ],
 );
 export type ToolServerSettings = types.ToolServerSettings;
 

@@ -2,6 +2,8 @@
 // Pure: no I/O.
 //
 // no-patterns: regular expressions of a server are not run, because one can take exponential time.
+// counted-references: a few definitions that name each other twice are followed 2^n times, and one that names itself for ever. So references are counted as they are
+//   followed, and never copied into each other when a schema is compiled.
 import { createRequire } from 'node:module';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { countUpTo, isDeeperThan, isObject } from '../base/json.ts';
@@ -17,15 +19,31 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['pattern', 'patternProperties', '
 const NAMES: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 /** Keywords whose values are no schemas. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required', 'dependentRequired']);
+/** counted-references. So many are followed in one check. */
+const MAX_FOLLOWED = 10_000;
+/** Our own keyword beside each reference. */
+const COUNTED = 'blockhouse:followed';
+const TOO_MUCH = 'The arguments can not be checked: the schema of the tool follows too many references.';
 const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef']);
 
 const load = createRequire(import.meta.url);
 let loaded: Ajv2020 | undefined;
+/** In the check under way. */
+let followed = 0;
+
+class TooMuch extends Error {}
+
+function follow(): boolean {
+  followed += 1;
+  if (followed > MAX_FOLLOWED) throw new TooMuch();
+  return true;
+}
 
 function ajv(): Ajv2020 {
   if (loaded === undefined) {
     const { Ajv2020: Made } = load('ajv/dist/2020') as typeof import('ajv/dist/2020.js');
-    loaded = new Made({ strict: false, validateSchema: false, allErrors: false, logger: false, addUsedSchema: false });
+    loaded = new Made({ strict: false, validateSchema: false, allErrors: false, logger: false, addUsedSchema: false, inlineRefs: false });
+    loaded.addKeyword({ keyword: COUNTED, before: '$ref', schema: false, validate: follow });
   }
   return loaded;
 }
@@ -44,7 +62,15 @@ export function assertBounded(schema: JsonRecord): void {
 export function argumentCheck(schema: JsonRecord): ArgumentCheck {
   const validate: ValidateFunction = ajv().compile(bounded(schema));
   ajv().removeSchema(); // a cache of what servers send would only grow
-  return (args) => (validate(args) ? undefined : wording(validate.errors?.[0]));
+  return (args) => {
+    followed = 0;
+    try {
+      return validate(args) ? undefined : wording(validate.errors?.[0]);
+    } catch (error) {
+      if (error instanceof TooMuch || error instanceof RangeError) return TOO_MUCH; // the second one is of the stack
+      throw error;
+    }
+  };
 }
 
 /** The part of a schema that is looked at. Throws an Error for one that is too large, or refers to other documents; compiles nothing. */
@@ -60,8 +86,9 @@ function cleaned(value: JsonRecord, isNames: boolean): Record<string, unknown> {
     if (isNames) kept[name] = cleanedValue(inner, false);
     else if (VALUES.has(name)) kept[name] = inner;
     else if (!LEFT_OUT.has(name)) kept[name] = cleanedValue(inner, NAMES.has(name));
-    if (!isNames && REFERENCES.has(name) && !(typeof inner === 'string' && inner.startsWith('#')))
-      throw new Error(`its schema refers to another document (${String(inner).slice(0, 100)})`);
+    if (isNames || !REFERENCES.has(name)) continue;
+    if (!(typeof inner === 'string' && inner.startsWith('#'))) throw new Error(`its schema refers to another document (${String(inner).slice(0, 100)})`);
+    kept[COUNTED] = true;
   }
   return kept;
 }

@@ -40,6 +40,8 @@ export interface OfferedTool {
 export interface Offer {
   readonly tools: readonly OfferedTool[];
   readonly problems: readonly string[];
+  /** Of a new run: what the model must find, by `server/tool`. */
+  readonly toFind?: readonly string[];
 }
 
 /** What a new run begins with besides the rules. */
@@ -63,7 +65,7 @@ export function offerFor(catalogue: Catalogue, settings: ToolSettings, { called 
   const { tools, problems } = index.offered([...chosen, ...own, ...(others.length > 0 ? [findToolDefinition(others)] : [])]);
   const told = catalogue.problems.map(({ server, problem }) => `${server}: ${problem}`);
   const toFind = others.length > 0 ? [`${others.length} tools do not fit into tools.limits.definitionTokens and must be found with ${FIND_TOOL}`] : [];
-  return { tools: tools.toSorted(byName), problems: [...told, ...toFind, ...unbounded, ...problems] };
+  return { tools: tools.toSorted(byName), problems: [...told, ...toFind, ...unbounded, ...problems], toFind: others.map(idOf) };
 }
 
 /** The tools of a run that goes on: of those in its record, the ones that are as they were, and at the end what came later (same-list). */

@@ -78,10 +78,19 @@ const HIDDEN = /\0|%2e|%2f|%5c/i;
 
 async function isWithin(pattern: string, value: unknown, paths: Paths): Promise<boolean> {
   if (typeof value !== 'string' || !value.startsWith('/') || HIDDEN.test(value)) return false;
-  if (value.split('/').some((segment) => segment === '..' || segment === '.')) return false;
+  if (isRewritten(value)) return false;
   const real = await paths.real(value);
   const wanted = await realPattern(pattern, paths);
   return real !== undefined && wanted !== undefined && fitsPath(wanted, real);
+}
+
+/** Servers take blanks and quotes off the ends of a path, and some read other characters as dots and slashes: `out/.." ` is `out/..` to them. */
+function isRewritten(path: string): boolean {
+  if (/^[\s"'`]|[\s"'`]$|\p{Cc}|\p{Cf}/u.test(path)) return true;
+  return path
+    .normalize('NFKC')
+    .split(/[/\\]/)
+    .some((segment) => /^["'`\s]*\.{1,2}["'`\s]*$/.test(segment));
 }
 
 /** The part of a pattern before its first `*` is a path, too. */

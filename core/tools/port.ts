@@ -1,7 +1,6 @@
 // What the core asks of whatever can run tools. Pure: types only.
 import type { ContentPart } from '../types.ts';
 import type { JsonRecord, ToolServers } from './servers.ts';
-
 export type { JsonRecord };
 
 /** The user's half of what is known of the tools of a server. */
@@ -86,6 +85,8 @@ export interface ToolHost {
   tidy?(): void;
   /** Tells of processes from now on. */
   onServer?(listener: (fact: ServerFact) => void): void;
+  /** Gets what says whether an address is one of a server of this workspace. A server of tools there would call itself without end. */
+  know?(isOwn: (url: URL) => boolean): void;
   /** The tools of these servers as they were approved. Starts nothing. What can't be used is in `problems`. */
   catalogue(servers: readonly string[]): Promise<Catalogue>;
   /**

@@ -1,6 +1,6 @@
 // What is tainted: somebody outside may have written what a model reads, and with it what the model does next. Pure: no I/O.
 //
-// own-reads: a run is tainted once it has read output of a tool that is not `closedWorld`.
+// own-reads: a run is tainted once it has read output of a tool that is not `closedWorld`, be it a result or the last words of a server that could not be called.
 // by-its-way: a message that came with a key, through a hook, from another block or over MCP is tainted from its beginning.
 // spreads: what a model sees of a tainted message, be it in the conversation, in the summary of it, or as a fact, taints what it does and says then. So an answer keeps what
 //   has tainted it, however long ago that was.
@@ -37,7 +37,9 @@ export function taintOfRun(state: RunState, messageId: string, isClosed: (tool: 
 }
 
 function isOpenRead({ asked, outcome }: CallState, isClosed: (tool: string) => boolean): boolean {
-  if (outcome?.t !== 'result' || outcome.by === 'person') return false;
+  if (outcome === undefined) return false;
+  if (outcome.t !== 'result') return outcome.open === true; // it may quote the last words of a server
+  if (outcome.by === 'person') return false;
   return outcome.open ?? !isClosed(asked.tool);
 }
 

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type ChatEntry, connectStore, type RunRecord } from '../../core/index.ts';
+import { createHttpTransport } from '../../transports/http/index.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../support/blocks.ts';
 import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -63,6 +64,18 @@ async function outcome(server: StartedCore, id: string): Promise<ChatEntry> {
   return entryOf(server, id);
 }
 
+/** Calls of a server over HTTP, with the token of the workspace. */
+async function served(t: Test, { core }: StartedCore, token: string) {
+  const transport = createHttpTransport(core, {});
+  const url = await transport.listen(0, '127.0.0.1');
+  t.teardown(() => transport.close());
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' };
+  return async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${url}${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+}
+
 /** As after a kill of the server that has it: its row is gone, and nobody has heard of it. */
 const givenUp = ({ ask }: Servers): Promise<unknown> => ask('delete from bh.node where id = (select owner from bh.block)');
 
@@ -85,6 +98,33 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.same(kindsOf(await recordsOf(a, id)), kindsOf(await recordsOf(b, id)));
     t.match((await b.blocks.history('ada')).at(-1), { content: /^Bank: /, steps: [{ call: '1.1', outcome: 'done' }] });
     t.same((await b.core.check()).findings, []);
+  });
+
+  t.test('what waits at one server is listed and decided over HTTP at the other, and both list what was decided', async (t) => {
+    const all = await servers(t);
+    const { a, b } = all;
+    const { id } = await a.blocks.post('ada', { message: 'Pay bob.' }, 'api');
+    const { id: approval, digest } = await asked(b, id);
+    const token = (await a.core.token?.renew()) ?? '';
+    const [first, second] = [await served(t, a, token), await served(t, b, token)];
+    await until('the other one has the token', async () => (await second('GET', '/api/approvals')).status === 200);
+    t.match(await second('GET', '/api/approvals'), {
+      status: 200,
+      body: { approvals: [{ id: approval, block: 'ada', state: 'pending', digest }], cursor: null },
+    });
+    t.match(await second('GET', `/api/approvals/${approval}`), { status: 200, body: { approval: { id: approval } } });
+    t.match(await second('GET', '/api/approvals?block=eve'), { body: { approvals: { length: 0 } } });
+    const decision = { decision: 'approve', digest };
+    t.match(await second('POST', `/api/approvals/${approval}`, decision), { status: 200, body: { approval: { id: approval, state: 'approved' } } });
+    t.match(await outcome(b, id), { status: 'done' });
+    t.equal(all.effects().length, 1);
+    for (const call of [first, second]) {
+      t.match(await call('GET', '/api/approvals'), { body: { approvals: { length: 0 } } });
+      t.match(await call('GET', '/api/approvals?state=approved'), {
+        body: { approvals: [{ id: approval, decision: 'approve', decidedBy: { channel: 'api' } }] },
+      });
+      t.match(await call('POST', `/api/approvals/${approval}`, decision), { status: 409, body: { code: 'APPROVAL_DECIDED', approval: { state: 'approved' } } });
+    }
   });
 
   t.test('a block that waits is given back, and a decision, or its deadline, finds a server that goes on', async (t) => {

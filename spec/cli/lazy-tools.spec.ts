@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { createCore } from '../../core/index.ts';
 import { lazyTools } from '../../cli/lazy-tools.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { HOSTILE } from '../support/tools/sessions-rig.ts';
@@ -56,6 +57,20 @@ t.test('servers are managed and called as by the host itself, and an address of 
     await t.rejects(async () => servers?.put('loop', { server: { type: 'http', url: `http://127.0.0.1:${port}/mcp` } }), {
       code: 'TOOL_SERVER_REFUSED',
     });
+});
+
+t.test('where the core says that it is served, at any port and behind a proxy, no server of tools may be', async (t) => {
+  const workspace = realpathSync(testFolder(t));
+  const host = lazy(workspace);
+  const core = createCore({ workspace, adapters: [], env: {}, tools: host });
+  t.teardown(() => core.close());
+  await core.start();
+  const put = async (url: string) => core.toolServers.put('loop', { server: { type: 'http', url } });
+  const remove = core.ownAddresses.add(['http://127.0.0.1:41234', 'https://agents.example.com'], ['/mcp/']);
+  for (const url of ['http://127.0.0.1:41234/mcp', 'https://agents.example.com/mcp']) await t.rejects(put(url), { code: 'TOOL_SERVER_REFUSED' }, url);
+  await put('https://agents.example.com/other');
+  remove();
+  await put('http://127.0.0.1:41234/mcp');
 });
 
 t.test('what an earlier process has left is looked for at the start, where something was written down', async (t) => {

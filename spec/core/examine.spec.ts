@@ -16,5 +16,5 @@ t.test('the doctor asks the servers of tools, before the start and after it, and
 t.test('without a host of tools there is nothing to manage, and the doctor asks nobody', async (t) => {
   const { core } = await startCore(t);
   t.match(await core.check(), { ok: true });
-  t.throws(() => core.toolServers, { code: 'WRONG_STATE' });
+  t.throws(() => core.toolServers(), { code: 'WRONG_STATE' });
 });

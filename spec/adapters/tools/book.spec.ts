@@ -24,6 +24,21 @@ t.test('a server that was written by hand is held until it was looked at and app
   t.match(await failure(book.callable('gone', 'read_file', 'other')), { code: 'TOOL_NOT_BEGUN' });
 });
 
+t.test('the core gets the title of a tool, its probe, and whether the server is reached over a network', async (t) => {
+  const { book, sessions, write, approve } = serverRig(t);
+  const probe = { read_file: { tool: 'find', with: { path: '/path' }, found: '/files/0' } };
+  write({ mcpServers: { files: FILES, far: { url: 'https://mcp.example.com/mcp' } }, blockhouse: { files: { probe } } });
+  sessions.lists.set('files', [readFileTool({ title: 'Read a file' })]);
+  sessions.lists.set('far', []);
+  await approve('files');
+  await approve('far');
+  const { tools, settings, problems } = await book.catalogue(['files', 'far']);
+  t.strictSame(problems, []);
+  t.match(tools[0], { title: 'Read a file' });
+  t.match(settings['files'], { probe, isRemote: false });
+  t.match(settings['far'], { probe: undefined, isRemote: true });
+});
+
 t.test('case 36: a changed description, invisible character, annotation, default or schema of results is not offered and not called', async (t) => {
   const { book, servers, sessions, write, approve } = serverRig(t);
   write({ mcpServers: { files: FILES } });

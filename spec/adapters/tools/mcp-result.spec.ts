@@ -63,6 +63,12 @@ t.test('structured content is the text where there is no other', async (t) => {
   t.strictSame(readResult({ content: [{ type: 'text', text: '21 degrees' }], structuredContent }).parts, [{ type: 'text', text: '21 degrees' }]);
 });
 
+t.test('structured content is also given as it is, for a probe', async (t) => {
+  const structuredContent = { payments: [{ id: 'p1' }] };
+  t.strictSame(readResult({ content: [{ type: 'text', text: 'One payment.' }], structuredContent }).structuredContent, structuredContent);
+  t.notOk('structuredContent' in readResult({ content: [] }));
+});
+
 t.test('what is no result says so, and a failure of the tool is one', async (t) => {
   const none = { isError: true, parts: [{ type: 'text', text: 'The server has answered with what is no result.' }] };
   for (const result of [undefined, null, 'text', []]) t.strictSame(readResult(result), none);

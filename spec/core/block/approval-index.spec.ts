@@ -78,3 +78,15 @@ t.test('one-after-the-other: work about one call waits for what came before, als
   await Promise.all([second, other]);
   t.strictSame(order, ['other', 'first', 'second']);
 });
+
+t.test('a store that has all approvals is asked where one is, also about one that was seen here', async (t) => {
+  const bus = (mitt as unknown as () => CoreBus)();
+  const find = async (id: string) => (id === 'a1' ? { block: 'renamed', approval: { messageId: 'm1' }, decision: undefined } : undefined);
+  const never = (): never => {
+    throw new Error('a list or a conversation was read');
+  };
+  const index = new ApprovalIndex({ bus, now: () => 0, list: never, conversation: never, stored: { find, list: never } as never });
+  bus.emit('approval.requested', { block: 'a', id: 'm1', approval: 'a1', tool: 'x/y', because: 'rule', expiresAt: '' });
+  t.strictSame(await index.placeOf('a1'), { block: 'renamed', messageId: 'm1' });
+  t.equal(await index.placeOf('a2'), undefined);
+});

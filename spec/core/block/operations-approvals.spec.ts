@@ -64,3 +64,51 @@ t.test('what was decided is read from its journal, and left out with its block',
   t.match(await list({ a: journal }, { state: 'denied' }, decided), { approvals: [{ id: 'a01', state: 'denied', decidedBy: BY, note: 'no' }], cursor: null });
   t.match((await list({ a: journal }, {})).approvals, [{ id: 'a02' }]);
 });
+
+const NOW = Date.parse('2026-11-28T12:00:00.000Z');
+const stored = (id: string, expiresAt: string, decision?: object) => ({ approval: approvalOf(id, { expiresAt, block: 'old' }), block: 'new', decision });
+
+/** A store that gives these, whatever it is asked; and what it was asked. */
+function inStore(found: readonly object[]) {
+  const asked: Record<string, unknown>[] = [];
+  const never = (): never => {
+    throw new Error('a journal was read');
+  };
+  const store = {
+    list: async (query: Record<string, unknown>) => {
+      asked.push(query);
+      return found;
+    },
+  };
+  return { asked, page: (query: object) => listApprovals({ stored: store, waiting: never, decided: never } as never, query, never, NOW) };
+}
+
+t.test('a store that has all approvals is asked once for a page, and no journal is read', async (t) => {
+  const { asked, page } = inStore([stored('a1', '2026-11-28T13:00:00.000Z'), stored('a2', '2026-11-28T14:00:00.000Z')]);
+  const { approvals, cursor } = await page({ limit: 1, block: 'new' });
+  t.match(approvals, [{ id: 'a1', block: 'new', state: 'pending' }], 'under the name that its block has now');
+  t.equal(approvals.length, 1);
+  const first = { at: '2026-11-28T12:00:00.001Z', id: '' };
+  t.strictSame(asked, [{ decisions: undefined, block: 'new', after: first, limit: 2 }], 'behind those whose deadline is over');
+  await page({ cursor, limit: 1 });
+  t.strictSame(asked[1]?.['after'], { at: '2026-11-28T13:00:00.000Z', id: 'a1' });
+});
+
+t.test('of a store, all decisions that lead to a state are its list', async (t) => {
+  const decision = { t: 'decision', approval: 'a1', decision: 'ran', by: BY, at: '2026-11-28T11:00:00.000Z', note: 'seen' };
+  const { asked, page } = inStore([stored('a1', '2026-11-28T13:00:00.000Z', decision), stored('a0', '2026-11-28T13:00:00.000Z', decision)]);
+  const { approvals, cursor } = await page({ state: 'approved', limit: 1 });
+  t.match(approvals, [{ id: 'a1', state: 'approved', decision: 'ran', decidedBy: BY, decidedAt: decision.at, note: 'seen', scopes: [] }]);
+  t.match(asked, [{ decisions: ['approve', 'ran', 'not-ran', 'tell'], after: undefined }]);
+  await page({ state: 'approved', cursor });
+  t.strictSame(asked[1]?.['after'], { at: decision.at, id: 'a1' });
+});
+
+t.test('a cursor whose key is no place is refused before a store is asked', async (t) => {
+  const { asked, page } = inStore([]);
+  for (const key of ['', 'x a1', '2026-13-01T00:00:00.000Z a1', '2026-11-28T12:00:00.000Z a\0']) {
+    const cursor = Buffer.from(JSON.stringify({ state: 'pending', key })).toString('base64url');
+    await t.rejects(page({ cursor }), { code: 'INVALID_REQUEST', message: /^cursor/ }, key);
+  }
+  t.strictSame(asked, []);
+});

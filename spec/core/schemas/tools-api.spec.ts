@@ -22,4 +22,9 @@ t.test('settings are bounded', async (t) => {
   check({ keyArguments: { pay: 'key', move: { argument: 'key', repeatable: false } }, marks: { readOnly: ['*'] } });
   for (const wrong of [{ concurrency: 65 }, { startTimeoutMs: 1.5 }, { maxResultBytes: 1 }, { keyArguments: { pay: { argument: 'key' } } }, { share: 'none' }])
     t.throws(() => check(wrong));
+  const probe = { tool: 'find_payment', with: { reference: '/reference' }, found: '/payments/0' };
+  check({ probe: { create_payment: probe } });
+  check({ probe: { create_payment: { ...probe, found: '' } } });
+  for (const wrong of [{ found: 'payments' }, { with: { reference: 'reference' } }, { tool: '' }, { other: 1 }])
+    t.throws(() => check({ probe: { create_payment: { ...probe, ...wrong } } }), JSON.stringify(wrong));
 });

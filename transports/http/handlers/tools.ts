@@ -5,46 +5,46 @@ import { ok } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
 
 /** `{servers}`, without any secret. */
-export const list = async ({ core }: RouteContext) => ok({ servers: await core.toolServers.list() });
+export const list = async ({ core }: RouteContext) => ok({ servers: await core.toolServers().list() });
 
 /** `{server}`, with the whole definitions of its tools. Fails with TOOL_SERVER_NOT_FOUND. */
-export const show = async (context: RouteContext) => ok({ server: await context.core.toolServers.get(param(context, 'server')) });
+export const show = async (context: RouteContext) => ok({ server: await context.core.toolServers().get(param(context, 'server')) });
 
 /** `{success, server}`: the entry is written, and held until it is approved. Fails with TOOL_SERVER_REFUSED. */
 export const put = async (context: RouteContext) => {
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
-  return changed(await context.core.toolServers.put(param(context, 'server'), body));
+  return changed(await context.core.toolServers().put(param(context, 'server'), body));
 };
 
 /** `{success, message}`. */
 export const remove = async (context: RouteContext) => {
-  await context.core.toolServers.remove(param(context, 'server'));
+  await context.core.toolServers().remove(param(context, 'server'));
   return ok({ success: true, message: 'The server is removed, with its approvals and its secrets.' });
 };
 
 /** `{success, server}`: it was started once. Fails with TOOL_NOT_APPROVED, TOOL_SERVER_FAILED. */
 export const test = async (context: RouteContext) => {
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
-  return changed(await context.core.toolServers.test(param(context, 'server'), body, context.signal));
+  return changed(await context.core.toolServers().test(param(context, 'server'), body, context.signal));
 };
 
 /** `{success, server}`. Fails with TOOL_CHANGED. */
 export const approve = async (context: RouteContext) => {
   const by = channelOf(context.req);
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
-  return changed(await context.core.toolServers.approve(param(context, 'server'), body, by));
+  return changed(await context.core.toolServers().approve(param(context, 'server'), body, by));
 };
 
 /** `{success, message}`: the value is never shown again. */
 export const setSecret = async (context: RouteContext) => {
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
-  await context.core.toolServers.setSecret(param(context, 'server'), param(context, 'field'), body);
+  await context.core.toolServers().setSecret(param(context, 'server'), param(context, 'field'), body);
   return ok({ success: true, message: 'The secret is stored.' });
 };
 
 /** `{success, message}`. */
 export const removeSecret = async (context: RouteContext) => {
-  await context.core.toolServers.setSecret(param(context, 'server'), param(context, 'field'), { value: null });
+  await context.core.toolServers().setSecret(param(context, 'server'), param(context, 'field'), { value: null });
   return ok({ success: true, message: 'The secret is removed.' });
 };
 

@@ -69,7 +69,9 @@ async function callOne(one: ReadyCall, options: CallOptions): Promise<readonly R
     return [...(outcome.records ?? []), { ...result, open: !tool.marks.closedWorld }];
   } catch (error) {
     const fault = toBlockhouseError(error);
-    if (fault.code === 'TOOL_NOT_BEGUN') return [{ t: 'refused', call: call.place, code: 'server-failed', note: `The call was not made: ${fault.message}` }];
+    const open = !tool.marks.closedWorld; // it quotes what the server wrote to its standard error
+    if (fault.code === 'TOOL_NOT_BEGUN')
+      return [{ t: 'refused', call: call.place, code: 'server-failed', note: `The call was not made: ${fault.message}`, open }];
     causes.set(call.place, signal.aborted ? 'it was cut off' : causeOf(fault));
     return [];
   }

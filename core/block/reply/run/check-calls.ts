@@ -169,7 +169,7 @@ class Check {
     if (tool !== undefined && probe !== undefined) return { probe: { call: this.#call, tool, probe } };
     if (asked?.decision === 'not-ran' && isSame) return { ready: { call: this.#call, tool } };
     if (settings.onUnknown === 'ask' && asked === undefined && tool !== undefined) return this.#ask(tool, 'unknown', 'unknown');
-    return { t: 'unknown', call: place, why };
+    return { t: 'unknown', call: place, why, ...(causes.has(place) && { open: tool?.marks.closedWorld !== true }) };
   }
 
   #notThere(): RunRecord {

@@ -5,6 +5,7 @@
 // late-arrival: a request over a network may arrive after its probe, so what is not found there is looked for once more, ARRIVAL_MS later.
 import { setTimeout as delay } from 'node:timers/promises';
 import { toBlockhouseError } from '../../../errors.ts';
+import { marksOf } from '../../../tools/marks.ts';
 import type { ToolCallRequest, ToolOutcome } from '../../../tools/port.ts';
 import { hasFound } from '../../../tools/probe.ts';
 import { beginningOf, resultText } from '../../../tools/results.ts';
@@ -77,8 +78,9 @@ function noteOf(call: string, { isError, parts, ms }: ToolOutcome, at: string): 
   return { t: 'result', call, at, ms: Math.round(ms), isError, text: beginningOf(resultText(parts), MAX_TEXT) };
 }
 
-async function foundBy({ call }: ProbeCall, outcome: ToolOutcome, options: ProbeOptions): Promise<RunRecord> {
-  return { ...(await resultOf(call.place, outcome, options)), by: 'probe' };
+async function foundBy({ call, tool, probe }: ProbeCall, outcome: ToolOutcome, options: ProbeOptions): Promise<RunRecord> {
+  const isClosed = tool.marks.closedWorld && marksOf(probe.definition, tool.settings).closedWorld; // what is read is of the probe
+  return { ...(await resultOf(call.place, outcome, options)), by: 'probe', open: !isClosed };
 }
 
 function notRun({ call, probe: { definition } }: ProbeCall): RunRecord {

@@ -3,7 +3,11 @@ import { BLOCK_SERVER, SERVER_TOOLS } from '../../../tools/builtin/definitions.t
 import type { RunState } from '../../../tools/journal.ts';
 import { type Offer, type OfferedTool, offerAgain, offerFor, recordOf } from '../../../tools/offer.ts';
 import type { Catalogue, ToolHost } from '../../../tools/port.ts';
-import type { ToolSettings } from '../../../tools/settings.ts';
+import { type ToolSettings, toolSettings } from '../../../tools/settings.ts';
+import type { BlockConfig } from '../../../types.ts';
+
+/** As many tools are named that must be found. */
+const MAX_NAMED = 10;
 
 /** What the list is made from. */
 export interface RunToolsOptions {
@@ -22,6 +26,17 @@ export async function openTools({ host, settings, state, isNew, called: earlier 
   const called = new Set([...earlier, ...state.calls.map(({ asked }) => asked.tool)]);
   const offer = isNew ? offerFor(catalogue, settings, { called, hasCut: state.hasCut }) : undefined;
   return new RunTools({ catalogue, settings, state, offer });
+}
+
+/** Why a new run of the block would not be offered tools of its servers, as sentences without their end. Rejects as `ToolHost.catalogue` does. */
+export async function missingTools(host: Pick<ToolHost, 'catalogue'>, config: Pick<BlockConfig, 'tools'>): Promise<readonly string[]> {
+  const settings = toolSettings(config);
+  if (settings === undefined) return [];
+  const catalogue = await catalogueOf(host, settings);
+  const { problems, toFind = [] } = offerFor({ ...catalogue, problems: [] }, settings);
+  const told = catalogue.problems.map(({ server, problem }) => (problem.includes(` of ${server} `) ? problem : `${server}: ${problem}`));
+  const names = toFind.length > MAX_NAMED ? `${toFind.slice(0, MAX_NAMED).join(', ')} and others` : toFind.join(', ');
+  return [...told, ...problems, ...(toFind.length > 0 ? [`To be found: ${names}`] : [])];
 }
 
 /** With the built-in tools of a block that has the server `block`. */

@@ -272,7 +272,9 @@ export class Run implements RunSteps {
     const isLeft = ({ call, tool }: ReadyCall): boolean =>
       tool.isRepeatable || this.#options.settings.onUnknown === 'ask' || this.#probeOf(call, tool) !== undefined;
     const lost = this.#ready.filter((one) => one.call.tries > 0 && one.call.outcome === undefined && !isLeft(one));
-    const records = lost.map(({ call }): RunRecord => ({ t: 'unknown', call: call.place, why: this.#causes.get(call.place) ?? 'it was cut off' }));
+    const records = lost.map(({ call, tool }): RunRecord => {
+      return { t: 'unknown', call: call.place, why: this.#causes.get(call.place) ?? 'it was cut off', open: !tool.marks.closedWorld };
+    });
     if (records.length > 0) await journal.append(records);
     return this.#cancelled();
   }

@@ -2,6 +2,7 @@
 //
 // no-standing-repeat: a rule for later calls is offered only where the call waits because of a rule. What waits because it may have happened before, or because the
 //   server asks, is decided each time; and what waits because the run is tainted, only where the tool just reads.
+import type { StoredApproval } from '../../../store/approvals.ts';
 import type { AskedFor, Decision, RunState } from '../../../tools/journal.ts';
 import type { Approval, ShownApproval } from '../../../types.ts';
 
@@ -22,6 +23,11 @@ export function stateAfter(decision: Decision['decision']): Exclude<ShownApprova
   return STATES[decision];
 }
 
+/** The decisions after which an approval has this state. */
+export function decisionsOf(state: Exclude<ShownApproval['state'], 'pending'>): readonly string[] {
+  return Object.entries(STATES).flatMap(([decision, after]) => (after === state ? [decision] : []));
+}
+
 /** How a call that waits may be approved (no-standing-repeat). */
 export function scopesFor({ because, kind, marks }: Pick<Approval, 'because' | 'kind' | 'marks'>): readonly Scope[] {
   if (kind !== 'call') return [];
@@ -37,12 +43,24 @@ export function shownIn(state: RunState, now: number): ShownApproval[] {
 /** One of them. */
 export function shown(state: RunState, asked: AskedFor, now: number): ShownApproval {
   const { approval, decision } = asked;
-  if (decision !== undefined) {
-    const { decision: said, by, at, note, scope } = decision;
-    const more = { ...(note !== undefined && { note }), ...(scope !== undefined && { scope }) };
-    return { ...approval, state: stateAfter(said), scopes: [], decision: said, decidedBy: by, decidedAt: at, ...more };
-  }
-  if (!state.pending.includes(asked)) return { ...approval, state: 'cancelled', scopes: [] };
+  if (decision !== undefined) return afterDecision(approval, decision);
+  return state.pending.includes(asked) ? undecided(approval, now) : { ...approval, state: 'cancelled', scopes: [] };
+}
+
+/** One as a store that has all of them gives it, under the name that its block has now. */
+export function shownStored({ approval, block, decision }: StoredApproval, now: number): ShownApproval {
+  const named = { ...approval, block };
+  return decision === undefined ? undecided(named, now) : afterDecision(named, decision);
+}
+
+type Said = Partial<Decision> & Pick<Decision, 'decision' | 'by' | 'at'>;
+
+function afterDecision(approval: Approval, { decision, by, at, note, scope }: Said): ShownApproval {
+  const more = { ...(note !== undefined && { note }), ...(scope !== undefined && { scope }) };
+  return { ...approval, state: stateAfter(decision), scopes: [], decision, decidedBy: by, decidedAt: at, ...more };
+}
+
+function undecided(approval: Approval, now: number): ShownApproval {
   // The block writes that down when it goes on, at the latest when it is started.
   if (isOver(approval, now)) return { ...approval, state: 'expired', scopes: [] };
   return { ...approval, state: 'pending', scopes: [...scopesFor(approval)] };

@@ -57,7 +57,7 @@ t.test('nobody but the owner comes: not without the token, not with a key of an 
   const { key } = (await call('POST', '/api/keys', { body: { name: 'app', rights: ['blocks'] } })).json as { key: string };
   await call('PUT', '/api/tools/files', { body: { server: FILES } });
   const before = [rig.text('mcp.json'), rig.text('mcp-pins.json'), rig.text('auth.json')];
-  const { definition } = (await core.toolServers.get('files')) as { definition: string };
+  const { definition } = (await core.toolServers().get('files')) as { definition: string };
   const doors: [string, string, unknown?][] = [
     ['GET', '/api/tools'],
     ['GET', '/api/tools/files'],

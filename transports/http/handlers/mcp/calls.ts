@@ -3,6 +3,7 @@
 // never-ended: a client that leaves ends its own wait. Its message stays and is answered.
 // right-first: a key reads the same of a block that is there and of one that is not, unless it may reach it.
 // own-words: a key reads no path, no address and no words of a provider.
+// bounded-chat: a conversation is read up to so many characters of JSON, the newest messages first. The result has them twice, the second time with their escapes escaped.
 import { traceparentIn } from '../../../../core/base/traceparent.ts';
 import {
   type AwaitedMessage,
@@ -20,6 +21,7 @@ import { awaited } from '../block-model.ts';
 import { waitsOf } from '../block-waits.ts';
 import { assertHasBlocks } from '../compatible-blocks.ts';
 import { accountsOf } from '../keys.ts';
+import { inLane } from './lanes.ts';
 import { TOOLS, type ToolName, USUAL } from './tools.ts';
 
 /** What a call brings: a text for models, and the same as data. */
@@ -46,11 +48,11 @@ interface Waiting {
 
 /** By the names of the tools. Each rejects with a BlockhouseError. */
 export const CALLS: Readonly<Record<ToolName, Call>> = {
-  list_blocks: listBlocks,
+  list_blocks: (context, args) => inLane(context, () => listBlocks(context, args)),
   send_message: sendMessage,
   read_answer: readAnswer,
-  read_chat: readChat,
-  why,
+  read_chat: (context, args) => inLane(context, () => readChat(context, args)),
+  why: (context, args) => inLane(context, () => why(context, args)),
 };
 
 const MAX_BLOCKS = 500;
@@ -84,7 +86,9 @@ async function readAnswer(context: RouteContext, args: unknown): Promise<Outcome
   checkAnswer(args);
   const { block, messageId, waitSeconds = USUAL.waitSeconds } = args;
   assertMayReach(context, block);
-  return waiting(context, block, waitSeconds, async () => messageId);
+  const look = async (): Promise<AwaitedMessage> => awaited(context, block, messageId, { waitMs: 0 });
+  const found = await inLane(context, look).catch((error: unknown) => rethrowTo(context, error));
+  return found.note === null || waitSeconds === 0 ? outcomeOf(context, block, found) : waiting(context, block, waitSeconds, async () => messageId);
 }
 
 /** A wait has its place before anything is sent, so that nothing is sent by a call that is refused. */
@@ -117,13 +121,23 @@ function outcomeOf({ key }: RouteContext, block: string, found: AwaitedMessage):
 }
 
 const MAX_CHARACTERS = 20_000;
+/** bounded-chat. */
+const MAX_CHAT_CHARACTERS = 300_000;
 
 async function readChat(context: RouteContext, args: unknown): Promise<Outcome> {
   checkChat(args);
   const { block, limit = USUAL.limit } = args;
   assertMayReach(context, block);
   const entries = await context.core.blocks.history(block, { limit }).catch((error: unknown) => rethrowTo(context, error));
-  return asData({ messages: entries.map(shownEntry) });
+  const shown: object[] = [];
+  let room = MAX_CHAT_CHARACTERS;
+  for (const entry of [...entries].reverse()) {
+    const one = shownEntry(entry);
+    room -= JSON.stringify(one).length;
+    if (room < 0 && shown.length > 0) break; // bounded-chat
+    shown.unshift(one);
+  }
+  return asData({ messages: shown, ...(shown.length < entries.length && { cut: entries.length - shown.length }) });
 }
 
 function shownEntry({ id, role, content, timestamp, status, replyTo }: ChatEntry): object {

@@ -1,8 +1,9 @@
 // Serves MCP: the methods that a server of tools has, over one POST each, without sessions.
 //
 // data-back: a call that fails is a result that says so, which a model can read, and no error of the protocol.
-// few-at-once: a batch, which clients of 2025-03-26 may send, has a small number of messages.
-import { toolCall } from './tool-call.ts';
+// few-at-once: a batch, which clients of 2025-03-26 may send, has a small number of messages, and its answer so many characters of texts of tools: all of it is written in one turn
+//   of the event loop. A result that would be more says so in its place.
+import { toolCall, type ToolResult } from './tool-call.ts';
 import { BlockhouseError, VERSION } from '../../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../../wire/body.ts';
 import { type JsonReply, ok, type Reply } from '../../wire/reply.ts';
@@ -11,6 +12,7 @@ import { type Asked, askedIn, type Id, META, MODERN, RPC, RpcFault, type RpcHead
 import { TOOLS } from './tools.ts';
 
 const MAX_BATCH = 16;
+const MAX_BATCH_CHARACTERS = 512 * 1024;
 const ACCEPTED: JsonReply<undefined> = { status: 202, body: undefined };
 /** The list changes with the version of the program alone. */
 const LIST_TTL_MS = 300_000;
@@ -57,9 +59,28 @@ async function batch(context: RouteContext, messages: readonly unknown[], header
   const isModern = headers.version !== undefined && headers.version >= MODERN;
   if (isModern || messages.length === 0 || messages.length > MAX_BATCH)
     return refusal(new RpcFault(RPC.invalidRequest, 400, `A batch has 1 to ${MAX_BATCH} messages, of a revision before ${MODERN}.`));
-  const answers = await Promise.all(messages.map((message) => answerTo(context, message, headers)));
+  const { fit } = new BatchRoom();
+  const answers = await Promise.all(messages.map((message) => answerTo(context, message, headers).then(fit)));
   const bodies = answers.flatMap(({ body }) => (body === undefined ? [] : [body]));
   return bodies.length === 0 ? ACCEPTED : ok(bodies);
+}
+
+/** few-at-once. A result that is too much is dropped as soon as it is there: others of its batch may wait for a minute. */
+class BatchRoom {
+  #left = MAX_BATCH_CHARACTERS;
+
+  readonly fit = (answer: Answer): Answer => {
+    const { id, result } = (answer.body ?? {}) as { readonly id?: Id; readonly result?: Partial<ToolResult> };
+    const size = result?.content?.[0]?.text.length ?? 0;
+    if (size <= this.#left) {
+      this.#left -= size;
+      return answer;
+    }
+    const text =
+      'The answer to this batch would be too long. Call this tool in a request of its own. A message that it has sent is not to be sent again: read_chat has its id.';
+    const told: ToolResult = { content: [{ type: 'text', text }], isError: true };
+    return { status: answer.status, body: { jsonrpc: '2.0', id, result: told } };
+  };
 }
 
 async function answerTo(context: RouteContext, message: unknown, headers: RpcHeaders): Promise<Answer> {

@@ -6,8 +6,15 @@ import { CALLS } from './calls.ts';
 import { type Id, RPC, RpcFault } from './message.ts';
 import { TOOLS, type ToolName } from './tools.ts';
 
+/** As a client gets it. */
+export interface ToolResult {
+  readonly content: readonly { readonly type: 'text'; readonly text: string }[];
+  readonly structuredContent?: Readonly<Record<string, unknown>>;
+  readonly isError: boolean;
+}
+
 /** The result of `tools/call`. Throws a RpcFault for a tool that is not there; rejects with faults of the server, and when the client has left. */
-export async function toolCall(context: RouteContext, id: Id, { name, arguments: args = {} }: Readonly<Record<string, unknown>>): Promise<object> {
+export async function toolCall(context: RouteContext, id: Id, { name, arguments: args = {} }: Readonly<Record<string, unknown>>): Promise<ToolResult> {
   if (typeof name !== 'string' || !isTool(name) || !isObject(args)) {
     const what =
       typeof name === 'string' && isTool(name) ? 'params.arguments must be an object.' : `There is no tool ${JSON.stringify(String(name).slice(0, 64))}.`;

@@ -98,11 +98,13 @@ export const TOOLS = {
   read_chat: {
     name: 'read_chat',
     title: 'Read the conversation of a block',
-    description: 'Returns the newest messages of a block and its answers, the oldest of them first. Long ones are cut.',
+    description:
+      'Returns the newest messages of a block and its answers, the oldest of them first. Long ones are cut, and of too many long ones the older are left out.',
     inputSchema: closed({ block, limit: { type: 'integer', minimum: 1, maximum: MAX_MESSAGES, default: USUAL_MESSAGES } }, ['block']),
     outputSchema: open(
       {
         messages: { type: 'array', items: open({ id: text, role: text, text, at: text, status: text, replyTo: text }, ['id', 'role', 'text', 'at', 'status']) },
+        cut: { type: 'integer', description: 'How many of the older ones are left out because all together are too long' },
       },
       ['messages'],
     ),

@@ -13,7 +13,7 @@ import { AT, answerRecord, modelRecord, runRecord } from '../../../../support/to
 import { kindsOf, pay, RULES } from '../../../../support/tools/tool-core.ts';
 
 /** Calls of one answer before this host; resolves with what was written, in groups, and whether each waited for the disk. */
-async function made(count: number, call: ToolHost['call'], options: Partial<CallOptions> = {}) {
+async function made(count: number, call: ToolHost['call'], { settings = {}, ...options }: Partial<CallOptions> & { readonly settings?: object } = {}) {
   const records: RunRecord[] = [
     runRecord(),
     modelRecord(1),
@@ -30,7 +30,7 @@ async function made(count: number, call: ToolHost['call'], options: Partial<Call
   } as unknown as Conversation;
   const journal = await RunJournal.open({ conversation, claim: undefined, messageId: 'm1' });
   const { tools } = offerFor(
-    { tools: BANK, settings: { bank: { ...TRUSTED, callTimeoutMs: 77, maxResultBytes: 99 } }, problems: [] },
+    { tools: BANK, settings: { bank: { ...TRUSTED, callTimeoutMs: 77, maxResultBytes: 99, ...settings } }, problems: [] },
     toolSettings({ tools: RULES }) as ToolSettings,
   );
   const tool = tools.find(({ id }) => id === 'bank/pay');
@@ -98,7 +98,15 @@ t.test('not begun is refused, unknown is left open with its cause, and a defect 
   const fails = (error: Error) => made(1, () => Promise.reject(error));
   const notBegun = await fails(new BlockhouseError('TOOL_NOT_BEGUN', 'bank does not start.'));
   await notBegun.work;
-  t.match(notBegun.journal.state.callAt('1.1')?.outcome, { t: 'refused', code: 'server-failed', note: 'The call was not made: bank does not start.' });
+  t.match(notBegun.journal.state.callAt('1.1')?.outcome, {
+    t: 'refused',
+    code: 'server-failed',
+    note: 'The call was not made: bank does not start.',
+    open: false,
+  });
+  const ofOpenWorld = await made(1, () => Promise.reject(new BlockhouseError('TOOL_NOT_BEGUN', 'bank does not start.')), { settings: { marks: {} } });
+  await ofOpenWorld.work;
+  t.match(ofOpenWorld.journal.state.callAt('1.1')?.outcome, { t: 'refused', open: true }, 'what the server said last may be of anybody');
   for (const [error, cause] of [
     [new BlockhouseError('TOOL_OUTCOME_UNKNOWN', 'bank has ended.'), 'bank has ended'],
     [new Error('secret'), 'the program that makes the calls has failed'],
@@ -170,6 +178,7 @@ t.test('the journal keeps of images how many there are, and of what nests too de
     text: '[image: image/png, 3 bytes]\n[image: image/png, 3 bytes]',
     ref: '1.1',
     images: 2,
+    open: false,
   });
   t.match(kept, [/^1\.1 \{"isError":false,"parts":\[\{"type":"image"/]);
   let deep: object = {};

@@ -67,7 +67,7 @@ t.test('no-silent-repeat: by what the tool is, and how often it was sent', async
     if (tries === MAX_TRIES) t.match(records, [{ t: 'unknown', why: 'the server ended while it ran' }]);
   }
   t.match((await check([...begun(pay('bob')), callRecord('1.1')], {}, new Map([['1.1', 'bank has ended']]))).records, [
-    { t: 'unknown', why: 'bank has ended' },
+    { t: 'unknown', why: 'bank has ended', open: false },
   ]);
   t.match(
     (await check([...begun(limit), { ...callRecord('1.1', 'set_limit'), pin: 'old' } as RunRecord])).records,

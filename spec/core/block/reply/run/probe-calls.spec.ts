@@ -106,19 +106,25 @@ t.test('the probe gets the id of the call, where the tool has an argument for it
 t.test('late-arrival: what a remote server does not find is looked for once more; a disk that is full is no silence of the probe', async (t) => {
   const answers = ['[]', '[1]'];
   const appended: string[] = [];
+  let isOpen: unknown;
   const probe = {
     call: { place: '1.1' },
-    tool: { settings: { isRemote: true } },
+    tool: { settings: { isRemote: true }, marks: { closedWorld: true } },
     probe: { definition: { server: 'bank', tool: 'list', pin: 'p' }, arguments: {}, found: '/0' },
+  };
+  const append = async (records: RunRecord[]): Promise<void> => {
+    appended.push(...kindsOf(records));
+    for (const record of records) if (record.t === 'result' && record.call === '1.1') isOpen = record.open;
   };
   const options = {
     ...{ block: 'ada', messageId: 'm1', resultTokens: 100, signal: new AbortController().signal, at: () => '', keep: async () => true, arrivalMs: 1 },
     host: { call: async () => text(answers.shift() ?? '') },
-    journal: { append: async (records: RunRecord[]) => void appended.push(...kindsOf(records)) },
+    journal: { append },
     onFailed: () => undefined,
   } as unknown as ProbeOptions;
   t.strictSame(await probeCalls([probe as never], options), []);
   t.strictSame(appended, ['call 1.1p', 'result 1.1p', 'call 1.1p', 'result 1.1p', 'result 1.1']);
+  t.ok(isOpen, 'the probe has no mark, so what it has read may be of anybody, whatever the call is');
   const full = { append: async () => Promise.reject(new BlockhouseError('STORAGE_FULL', 'Full.')) };
   await t.rejects(probeCalls([probe as never], { ...options, journal: full as never }), { code: 'STORAGE_FULL' });
 });

@@ -173,6 +173,17 @@ t.test('a long message of a conversation is cut, and says so', async (t) => {
   t.match(result.structuredContent, { messages: [{ text: /^x{20000}… \(5 more characters\)$/ }] });
 });
 
+t.test('a conversation of long messages is as long as a model can read, whatever its characters become in JSON', async (t) => {
+  const { server } = await serveMcp(t);
+  await server.call('POST', '/api/blocks/ada/stop');
+  for (let n = 0; n < 8; n += 1) await callByHand(server, 'send_message', { block: 'ada', message: `${n}${'\u0001'.repeat(19_000)}`, waitSeconds: 0 });
+  const { result, text } = await callByHand(server, 'read_chat', { block: 'ada', limit: 50 });
+  t.match(result.structuredContent, { messages: [{ text: /^6/ }, { text: /^7/ }], cut: 6 }, 'the newest');
+  t.ok(text.length < 1_000_000, 'and its escapes are counted');
+  const { result: one } = await callByHand(server, 'read_chat', { block: 'ada', limit: 1 });
+  t.notMatch(one.structuredContent, { cut: Number });
+});
+
 t.test('a server without blocks says so', async (t) => {
   const { server } = await serveMcp(t);
   Object.defineProperty(server.core, 'gatewayOnly', { value: true });

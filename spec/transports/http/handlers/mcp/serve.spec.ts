@@ -42,6 +42,24 @@ t.test('a batch has a bound, and each of its requests an answer', async (t) => {
   t.match(await post(server, [ping(1)], { 'mcp-protocol-version': '2026-07-28' }), { status: 400, json: { error: { code: -32600 } } });
 });
 
+t.test('the answer to a batch is bounded, and what is left out of it says so', async (t) => {
+  const { server } = await serveMcp(t);
+  await server.call('POST', '/api/blocks/ada/stop');
+  for (let n = 0; n < 15; n += 1) await callByHand(server, 'send_message', { block: 'ada', message: 'x'.repeat(18_000), waitSeconds: 0 });
+  const read = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'read_chat', arguments: { block: 'ada' } } });
+  const { status, text } = await post(server, [...Array.from({ length: 15 }, (_, id) => read(id)), ping(15)]);
+  t.equal(status, 200);
+  t.ok(text.length < 1_200_000, `${text.length}`);
+  const answers = JSON.parse(text) as { id: number; result: { isError?: boolean; content?: { text: string }[] } }[];
+  t.strictSame(
+    answers.map(({ id }) => id),
+    [...Array(16).keys()],
+  );
+  t.match(answers[0], { result: { isError: false } });
+  t.match(answers[14], { result: { isError: true, content: [{ text: /request of its own/ }] } });
+  t.strictSame(answers[15]?.result, {});
+});
+
 t.test('bodies that lie are refused, and the server goes on', async (t) => {
   const { server } = await serveMcp(t);
   const args = (value: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_blocks","arguments":${value}}}`;
