@@ -2807,7 +2807,7 @@ export interface ToolServerList {
 export interface ToolServerSettings {
   /** One process for all blocks, or one for each; default workspace */
   readonly share?: 'workspace' | 'block';
-  /** How long it may take to start; default 20000 */
+  /** How long it may take to start; default 20000, or 120000 where it may have to be downloaded first, as with npx */
   readonly startTimeoutMs?: number;
   /** How long a call may take; default 60000 */
   readonly callTimeoutMs?: number;

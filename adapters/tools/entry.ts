@@ -20,6 +20,7 @@ import {
 } from '../../core/index.ts';
 import type { ToolServerSettings } from '../../core/index.ts';
 import { definitionHash, type StartTemplate } from './hashes.ts';
+import { DOWNLOAD_MS, mayDownload } from './package-runners.ts';
 import type { FullServerSettings } from './server.ts';
 
 /** A name of a server: a part of file names, of `server/tool` and of `${auth:server.field}`. */
@@ -89,7 +90,7 @@ export function readEntry(name: string, raw: unknown, rawSettings: unknown): Ser
     name,
     raw,
     rawSettings,
-    settings: { ...DEFAULTS, ...given, sandbox: given.sandbox },
+    settings: { ...DEFAULTS, ...(mayDownload(parts.command ?? '') && { startTimeoutMs: DOWNLOAD_MS }), ...given, sandbox: given.sandbox },
     newTools,
     template,
     definition: definitionHash(template),

@@ -16,12 +16,14 @@ const NO_VALIDATION = { getValidator: () => (input: unknown) => ({ valid: true a
 export interface Greeting {
   readonly era: Era;
   readonly timeoutMs: number;
+  /** How long the modern greeting waits. */
+  readonly discoverMs?: number;
   /** Called for each note that the list of tools has changed. */
   onListChanged(): void;
 }
 
 /** A client that has greeted its server. Rejects with the error of the package. */
-export async function connect(sdk: Sdk, transport: Transport, { era, timeoutMs, onListChanged }: Greeting): Promise<Client> {
+export async function connect(sdk: Sdk, transport: Transport, { era, timeoutMs, discoverMs = DISCOVER_MS, onListChanged }: Greeting): Promise<Client> {
   const client = new sdk.Client(
     { name: 'blockhouse', version: VERSION },
     {
@@ -29,7 +31,7 @@ export async function connect(sdk: Sdk, transport: Transport, { era, timeoutMs, 
       jsonSchemaValidator: NO_VALIDATION,
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
       inputRequired: { autoFulfill: false },
-      versionNegotiation: era === 'legacy' ? { mode: 'legacy' } : { mode: { pin: MODERN }, probe: { timeoutMs: Math.min(timeoutMs, DISCOVER_MS) } },
+      versionNegotiation: era === 'legacy' ? { mode: 'legacy' } : { mode: { pin: MODERN }, probe: { timeoutMs: Math.min(timeoutMs, discoverMs) } },
     },
   );
   client.onerror = () => undefined; // what the server writes besides answers

@@ -12,10 +12,13 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** The rest of a longer line is left out. */
 const MAX_LINE = 4000;
 const MAX_LAST_LINE = 300;
+/** Below the message of an error: its stack, what it has besides, and the version of Node. */
+const BELOW_AN_ERROR = /^(?:\s|[\])}]+[,;]?$|Node\.js v\d)/;
+const IS_ERROR = /^(?:Uncaught )?\w*(?:Error|Exception)\b/;
 
 /** The log of one server. */
 export class ServerErrors {
-  /** The last line that says something, masked. */
+  /** The last line that says something, masked; of an error that ends with its stack, the message. */
   lastLine = '';
   readonly #path: string;
   readonly #secrets: readonly string[];
@@ -60,7 +63,8 @@ export class ServerErrors {
   #clean(line: string): string {
     const clean = redact(cleanText(line.slice(0, MAX_LINE)).trimEnd(), this.#secrets);
     if (clean === '') return '';
-    this.lastLine = clean.length > MAX_LAST_LINE ? `${clean.slice(0, MAX_LAST_LINE)}…` : clean;
+    if (!(IS_ERROR.test(this.lastLine) && BELOW_AN_ERROR.test(clean)))
+      this.lastLine = clean.length > MAX_LAST_LINE ? `${clean.slice(0, MAX_LAST_LINE)}…` : clean;
     return `${new Date().toISOString()} ${clean}\n`;
   }
 

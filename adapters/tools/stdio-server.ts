@@ -13,6 +13,7 @@ import { type RunningServer, Throttle } from './running-server.ts';
 import { sandboxed } from './sandbox.ts';
 import type { Sdk } from './sdk.ts';
 import type { CallableServer, Era, StdioStart } from './server.ts';
+import { mayDownload } from './package-runners.ts';
 import { ServerErrors } from './server-log.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { type Program, ServerProcess } from './supervisor.ts';
@@ -98,12 +99,14 @@ class StdioServer implements RunningServer {
   }
 
   async greet(sdk: Sdk, era: Era, signal: AbortSignal): Promise<void> {
-    const { startTimeoutMs } = this.#server.settings;
+    const { start, settings } = this.#server;
+    const { startTimeoutMs } = settings;
+    const patience = start.kind === 'stdio' && mayDownload(start.command) ? { discoverMs: startTimeoutMs } : {}; // whole-download
     const cut = (): void => void this.#transport.close();
     signal.addEventListener('abort', cut, { once: true });
     try {
       signal.throwIfAborted();
-      const client = await connect(sdk, this.#transport, { era, timeoutMs: startTimeoutMs, onListChanged: () => this.#lists.ask() });
+      const client = await connect(sdk, this.#transport, { era, timeoutMs: startTimeoutMs, ...patience, onListChanged: () => this.#lists.ask() });
       this.#session = new ClientSession({ sdk, client, transport: this.#transport, ending: () => this.#fault ?? this.ending });
       this.#session.onTimeout = () => this.#doubt();
     } finally {
@@ -181,7 +184,9 @@ function reasonOf({ code, message }: NodeJS.ErrnoException, command: string): st
 
 function greetingFault(error: unknown, timeoutMs: number): string {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  return code === 'REQUEST_TIMEOUT' ? `it did not answer within ${Math.round(timeoutMs / 1000)} s` : `it refused the greeting (${String(message)})`;
+  return code === 'REQUEST_TIMEOUT'
+    ? `it did not answer within ${Math.round(timeoutMs / 1000)} s (startTimeoutMs in mcp.json)`
+    : `it refused the greeting (${String(message)})`;
 }
 
 /** Names come from a file that people write. */

@@ -8,7 +8,7 @@ import { DestructiveCommand } from '../command/destructive-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CURATED_NAMES, curatedServer } from '../input/curated-servers.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
-import { isTerminal, oneLine } from '../terminal/output.ts';
+import { foldedInside, isTerminal, oneLine, widthOf, writeLines } from '../terminal/output.ts';
 import { visible } from '../terminal/unseen.ts';
 import { approvalLines, diffLines, serverTable, toolCounts, toolTable } from '../views/tool-text.ts';
 
@@ -76,7 +76,13 @@ abstract class ToolsCommand extends ServerCommand {
 
   /** Shows all that is approved, on the stream of questions. */
   protected async show(server: ToolServerView): Promise<void> {
-    for (const line of approvalLines(server)) await this.say(line);
+    for (const line of approvalLines(server)) await writeLines(this.stderr, foldedInside(line, widthOf(this.stderr)));
+  }
+
+  /** What was approved, and how a block gets it. */
+  protected async sayApproved({ name, tools }: ToolServerView): Promise<void> {
+    const command = this.hint('config', 'set', '<block>', `tools.servers=${JSON.stringify([name])}`);
+    await this.say(`${oneLine(name)} is approved. ${toolCounts(tools)} To give them to a block: \`${command}\``);
   }
 }
 
@@ -125,7 +131,7 @@ export class ToolsAddCommand extends ToolsCommand {
       await this.#trust(api, seen, server);
       if (!(await this.agreed('Approve it with these tools?', () => false))) return this.#held(seen);
       const approved = await this.approve(api, seen);
-      await this.say(`${oneLine(this.name)} is approved. ${toolCounts(approved.tools)} A block gets them by its tools.servers.`);
+      await this.sayApproved(approved);
       return 'ok';
     });
   }
@@ -254,7 +260,7 @@ export class ToolsApproveCommand extends ToolsCommand {
       }
       const approved = await this.approve(api, server, this.tools);
       await this.print({ success: true, server: approved }, []);
-      if (!this.json) await this.say(`${oneLine(this.server)} is approved. ${toolCounts(approved.tools)}`);
+      if (!this.json) await this.sayApproved(approved);
       return 'ok';
     });
   }

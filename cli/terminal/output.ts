@@ -179,6 +179,12 @@ export function folded(text: string, width: number, indent = 0): string[] {
   return lines;
 }
 
+/** Folds a line that is indented, below its own indent. */
+export function foldedInside(line: string, width: number): string[] {
+  const [indent = ''] = /^ */.exec(line) ?? [];
+  return folded(line.slice(indent.length), width - indent.length).map((part) => indent + part);
+}
+
 /** Whether to use colour: on a terminal that is not dumb, without NO_COLOR. */
 export function isColored(stream: object, env: Readonly<Record<string, string | undefined>>): boolean {
   return isTerminal(stream) && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';

@@ -164,7 +164,7 @@ function undecided(chat: Entries, name: string): Finding[] {
   const waiting = chat.filter(({ status, waitingFor = [] }) => status === 'waiting-approval' && waitingFor.length > 0);
   if (waiting.length === 0) return [];
   const calls = waiting.flatMap(({ waitingFor = [] }) => waitingFor).length;
-  const fix = 'Start the server, and decide: `blockhouse approvals` lists them.';
+  const fix = 'Decide: `blockhouse approvals` lists them, while the server runs.';
   return [warning(`blocks/${name}/chat.json`, `${calls === 1 ? 'a call of a tool waits' : `${calls} calls of tools wait`} for your decision`, fix)];
 }
 

@@ -19,7 +19,7 @@ const ms = (most: number, description: string) => ({ type: 'integer', minimum: 1
 export const ToolServerSettings = closedObject(
   {
     share: { ...oneOf(['workspace', 'block']), description: 'One process for all blocks, or one for each; default workspace' },
-    startTimeoutMs: ms(600_000, 'How long it may take to start; default 20000'),
+    startTimeoutMs: ms(600_000, 'How long it may take to start; default 20000, or 120000 where it may have to be downloaded first, as with npx'),
     callTimeoutMs: ms(3_600_000, 'How long a call may take; default 60000'),
     maxCallMs: ms(3_600_000, 'The most that progress extends a call to; default 600000'),
     idleStopMs: ms(86_400_000, 'After so long without a call it is ended; default 300000'),

@@ -102,7 +102,7 @@ const NEXT: Teller<string> = {
     return `${until}; ${waiting(input.pulse)}, and no model is called.`;
   },
   'waiting-approval': (input) => {
-    const until = input.pulse.nextWakeUp === null ? '' : ` Nobody can decide after that: it ends ${moment(input)}.`;
+    const until = input.pulse.nextWakeUp === null ? '' : ` If nobody does, the time for it ends ${moment(input)}.`;
     return `The message goes on when somebody has decided.${until}`;
   },
   stopping: () => 'It will stop within seconds; a reply that is not finished by then is kept as interrupted.',

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { readEntry } from '../../../adapters/tools/entry.ts';
+import { DOWNLOAD_MS } from '../../../adapters/tools/package-runners.ts';
 
 const faultOf = (raw: unknown, settings?: unknown, name = 'files'): string | undefined => readEntry(name, raw, settings).fault;
 
@@ -79,4 +80,14 @@ t.test('settings that are misspelt or of another form make the server unusable: 
   const { settings, newTools } = readEntry('files', { command: 'a' }, { callTimeoutMs: 5, newTools: 'offer' });
   t.match(settings, { callTimeoutMs: 5, concurrency: 4, share: 'workspace', sandbox: undefined });
   t.equal(newTools, 'offer');
+});
+
+t.test('a command that may have to download its server first has more time to start, unless it is set', (t) => {
+  const timeOf = (command: string, settings?: object): number => readEntry('files', { command }, settings).settings.startTimeoutMs;
+  t.equal(timeOf('/usr/bin/npx'), DOWNLOAD_MS);
+  t.equal(timeOf('C:\\tools\\NPX.cmd'), DOWNLOAD_MS);
+  t.equal(timeOf('uvx', { startTimeoutMs: 5000 }), 5000);
+  t.equal(timeOf('my-npx'), 20_000);
+  t.equal(readEntry('crm', { url: 'https://npx' }, undefined).settings.startTimeoutMs, 20_000);
+  t.end();
 });

@@ -27,3 +27,17 @@ t.test('a log that cannot be written is told, and the server is not held up', as
   await errors.follow(stderr);
   t.equal(errors.lastLine, 'one');
 });
+
+t.test('of an error that ends with its stack, the last line is the message', async (t) => {
+  const path = join(testFolder(t), 'logs', 'files.log');
+  const last = async (text: string): Promise<string> => {
+    const errors = new ServerErrors(path, []);
+    await errors.follow(Readable.from([text]));
+    return errors.lastLine;
+  };
+  const crash = "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod'\n    at find (node:internal:1:1) {\n  code: 'X'\n}\n\nNode.js v24.1.0\n";
+  t.equal(await last(crash), "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod'");
+  t.equal(await last(`${crash}giving up\n`), 'giving up');
+  t.equal(await last('Traceback:\n  File "a.py"\nValueError: no\n'), 'ValueError: no');
+  t.equal(await last('starting\n  with two folders\n'), '  with two folders');
+});

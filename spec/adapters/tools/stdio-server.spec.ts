@@ -1,12 +1,15 @@
 // What a server is started with, and when it is ended.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { RunningBook } from '../../../adapters/tools/leftovers.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
+import type { StdioStart } from '../../../adapters/tools/server.ts';
+import { startStdio } from '../../../adapters/tools/stdio-server.ts';
 import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 import { until } from '../../support/until.ts';
 
-await loadSdk();
+const sdk = await loadSdk();
 
 t.test('a server that has stopped answering is ended, and starts again with the next call', async (t) => {
   const { hostile, call, pids, sessions } = sessionsRig(t, { deafMs: 100 });
@@ -53,4 +56,26 @@ t.test('standard error goes to a log that is bounded and masked', async (t) => {
   t.notMatch(all, 'correct-horse');
   t.ok(all.length < 3_000_000);
   t.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+t.test('a program that may download its server first is not ended after the first seconds of a greeting', async (t) => {
+  const { hostile, workspace } = sessionsRig(t);
+  const npx = join(workspace, 'npx');
+  symlinkSync(process.execPath, npx);
+  const asked: unknown[] = [];
+  class Client {
+    constructor(_own: unknown, options: { readonly versionNegotiation: { readonly probe: { readonly timeoutMs: number } } }) {
+      asked.push(options.versionNegotiation.probe.timeoutMs);
+    }
+    connect(): Promise<void> {
+      return Promise.reject(new Error('enough'));
+    }
+  }
+  const surroundings = { sdk: { ...sdk, Client } as never, workspace, env: process.env, book: new RunningBook(workspace), deafMs: 5000, listMs: 1000 };
+  for (const command of [process.execPath, npx]) {
+    const server = hostile({ atStart: 'silent' }, { startTimeoutMs: 90_000 });
+    const start = { ...server.start, command } as StdioStart;
+    await t.rejects(startStdio({ server: { ...server, start }, era: 'modern', signal: new AbortController().signal }, surroundings), /enough/);
+  }
+  t.strictSame(asked, [5000, 90_000]);
 });

@@ -18,7 +18,10 @@ t.test('without a terminal: a server is added and held, looked at, approved and 
     stderr: /2 tools: 2 new\.\nTo offer them: `.* tools approve notes/,
   });
   t.match(await on(['tools', 'approve', 'notes', 'other']), { code: 2, stderr: /no tool other/ });
-  t.match(await on(['tools', 'approve', 'notes', 'read_file']), { code: 0, stderr: /notes is approved\. 2 tools: 1 approved, 1 new\./ });
+  t.match(await on(['tools', 'approve', 'notes', 'read_file']), {
+    code: 0,
+    stderr: /notes is approved\. 2 tools: 1 approved, 1 new\. To give them to a block: `.* config set '?<block>'? '?tools\.servers=\["notes"\]'?/,
+  });
   t.match(await on(['tools', 'approve', 'notes']), { code: 0, stderr: /2 tools: 2 approved\./ });
   t.match(await on(['tools', 'ls']), { code: 0, stdout: /^SERVER +STATE +TOOLS +NOT OFFERED .*\nnotes +idle +2 +0 +\d+ +notes-server --stdio\n$/ });
   t.match(JSON.parse((await on(['tools', 'ls', 'notes', '--json'])).stdout), { server: { tools: [{ name: 'read_file', state: 'approved' }, {}] } });

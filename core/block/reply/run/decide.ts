@@ -69,7 +69,7 @@ function assertScope(approval: Approval, { decision, scope = 'once' }: Decide): 
   if (decision !== 'approve') throw invalidRequest('scope', 'is for the decision approve');
   if (scopesFor(approval).includes(scope)) return scope;
   const why = approval.because === 'tainted' ? 'the run has read what somebody outside may have written' : `it waits because of ${approval.because}`;
-  throw invalidRequest('scope', `can only be once for this call, because ${why}`);
+  throw invalidRequest('scope', `can only be once for this call, without always or same-arguments, because ${why}`);
 }
 
 /** bound. */
