@@ -34,7 +34,7 @@ t.test('a server gets few variables, a folder of its own, and no key', async (t)
   const seen = JSON.parse(textOf(await call({ ...server, start }, 'env')));
   t.match(seen.env, { GREETING: 'hello', LANG: 'C.UTF-8', BLOCKHOUSE_SERVER: /^[0-9a-f]{32}$/ });
   t.strictSame(
-    Object.keys(seen.env).filter((name) => !/^(?:HOME|PATH|SHELL|TERM|LANG|TZ|GREETING|BLOCKHOUSE_SERVER|_TAPJS_.*|NODE_OPTIONS)$/.test(name)),
+    Object.keys(seen.env).filter((name) => !/^(?:HOME|PATH|SHELL|TERM|LANG|TZ|GREETING|BLOCKHOUSE_SERVER(?:_PROCESS)?|_TAPJS_.*|NODE_OPTIONS)$/.test(name)),
     [],
   );
   t.equal(seen.cwd, join(workspace, 'tools', 'hostile'));
@@ -53,4 +53,11 @@ t.test('standard error goes to a log that is bounded and masked', async (t) => {
   t.notMatch(all, 'correct-horse');
   t.ok(all.length < 3_000_000);
   t.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+t.test('a secret in the words with which a server refuses its greeting is masked', async (t) => {
+  const { hostile, call } = sessionsRig(t);
+  const server = { ...hostile({ atStart: 'refuse' }), secrets: ['correct-horse-battery'] };
+  const start = { ...server.start, env: { TOKEN: 'correct-horse-battery' } } as typeof server.start;
+  await t.rejects(call({ ...server, start }, 'echo'), { code: 'TOOL_NOT_BEGUN', message: /it refused the greeting \(The token \[redacted\] is wrong/ });
 });
