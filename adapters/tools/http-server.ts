@@ -1,6 +1,7 @@
 // A session with a server at an address.
 //
 // safe-address: in clear only to this machine; what the outbound client refuses is refused here, too: metadata services and link-local addresses, also behind a name.
+import { redact } from '../../core/base/redact.ts';
 import { BlockhouseError, isLoopbackHost } from '../../core/index.ts';
 import type { Upstream } from '../outbound/client.ts';
 import { ClientSession } from './client-session.ts';
@@ -44,7 +45,7 @@ export async function startHttp({ server, era, signal }: HttpStarting, { sdk, up
     return running;
   } catch (error) {
     await running.end();
-    throw failed(signal.aborted ? 'the start was cut off' : whyOf(error), error);
+    throw failed(signal.aborted ? 'the start was cut off' : redact(whyOf(error), server.secrets), error);
   } finally {
     signal.removeEventListener('abort', cut);
   }

@@ -13,6 +13,8 @@ import { signalGroup, startTimeOf } from './supervisor.ts';
 
 /** The variable that has the mark. */
 export const MARK = 'BLOCKHOUSE_SERVER';
+/** The variable that tells one process of a server, and what it starts, from all others. */
+export const OWN_MARK = 'BLOCKHOUSE_SERVER_PROCESS';
 const FILE = '.servers.json';
 /** How long what is left may take to end by itself. */
 const GRACE_MS = 1000;
@@ -97,10 +99,18 @@ function readBook(text: string): { readonly mark: string | undefined; readonly s
 /** What signals one process or one group that is left. */
 type Left = (signal: NodeJS.Signals) => void;
 
+/** Ends what a process of a server has started outside of its group, as browsers are. Linux alone: elsewhere nobody can be asked for the variables of a process. */
+export async function endStarted(ownMark: string): Promise<void> {
+  if (process.platform !== 'linux') return;
+  await endAll(async () => (await markedPids(ownMark, OWN_MARK)).map((pid) => (signal) => void signalProcess(pid, signal)));
+}
+
 /** First asks, then kills. */
 async function endAll(look: () => Promise<readonly Left[]>): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    for (const left of await look()) left(signal);
+    const all = await look();
+    if (all.length === 0) return;
+    for (const left of all) left(signal);
     for (const until = performance.now() + GRACE_MS; performance.now() < until; await delay(20)) if ((await look()).length === 0) return;
   }
 }
@@ -118,9 +128,9 @@ async function leftOf(mark: string, servers: readonly Recorded[]): Promise<reado
     );
 }
 
-async function markedPids(mark: string): Promise<readonly number[]> {
+async function markedPids(mark: string, variable = MARK): Promise<readonly number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
-  const wanted = `${MARK}=${mark}\0`;
+  const wanted = `${variable}=${mark}\0`;
   const marked = await Promise.all(pids.map(async (pid) => (await environmentOf(pid)).includes(wanted)));
   return pids.filter((_, index) => marked[index]).map(Number);
 }

@@ -29,7 +29,8 @@ export function judged(tools: readonly ListedTool[]): ReadonlyMap<string, SeenTo
     const name = typeof tool.name === 'string' ? tool.name : '';
     if (name === '') continue; // it can't be named, so it can't be called
     const one = seen.has(name) ? unusable(tool, 'the server lists two tools of this name') : judge(tool);
-    room -= JSON.stringify(one.definition).length;
+    room -= JSON.stringify(one.definition).length + Math.max(0, name.length - MAX_NAME); // the whole name is the key
+    if (room < 0 && name.length > MAX_NAME) continue;
     seen.set(name, room < 0 ? unusable(tool, `the definitions of the server are longer than ${MAX_ALL} characters`) : one);
   }
   return seen;

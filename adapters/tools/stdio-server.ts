@@ -2,13 +2,15 @@
 //
 // own-environment: a server gets a few variables that any program needs, what its entry names, and the mark of the workspace: never the key of a provider.
 // must-answer: a server that says nothing at all within five seconds after a call has timed out is ended.
+import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { redact } from '../../core/base/redact.ts';
 import { BlockhouseError, type Environment } from '../../core/index.ts';
 import { ClientSession } from './client-session.ts';
 import { connect } from './era.ts';
-import { MARK, type RunningBook } from './leftovers.ts';
+import { endStarted, MARK, OWN_MARK, type RunningBook } from './leftovers.ts';
 import { type RunningServer, Throttle } from './running-server.ts';
 import { sandboxed } from './sandbox.ts';
 import type { Sdk } from './sdk.ts';
@@ -48,12 +50,13 @@ export async function startStdio(starting: Starting, surroundings: Surroundings)
   const errors = new ServerErrors(join(surroundings.workspace, 'logs', 'tools', `${fileName(name)}.log`), server.secrets);
   const failed = (why: string, cause?: unknown): BlockhouseError =>
     new BlockhouseError('TOOL_SERVER_FAILED', `${name} did not start: ${why.replace(/\.$/, '')}.`, { cause });
-  const process = await programOf(server, surroundings)
+  const ownMark = randomBytes(16).toString('hex');
+  const process = await programOf(server, surroundings, ownMark)
     .then((program) => ServerProcess.start(program))
     .catch((error: unknown) => {
       throw failed(reasonOf(error as NodeJS.ErrnoException, server.start.command), error);
     });
-  const running = new StdioServer(process, errors, server, surroundings);
+  const running = new StdioServer(process, errors, server, { ...surroundings, ownMark });
   try {
     await surroundings.book.add(name, process.pid);
     await running.greet(surroundings.sdk, era, signal);
@@ -62,8 +65,16 @@ export async function startStdio(starting: Starting, surroundings: Surroundings)
     const ending = running.ending;
     await running.end();
     const lastWords = errors.lastLine === '' ? '' : `: ${errors.lastLine}`;
-    throw failed(ending ?? (signal.aborted ? 'the start was cut off' : `${greetingFault(error, settings.startTimeoutMs)}${lastWords}`), error);
+    throw failed(
+      ending ?? (signal.aborted ? 'the start was cut off' : `${redact(greetingFault(error, settings.startTimeoutMs), server.secrets)}${lastWords}`),
+      error,
+    );
   }
+}
+
+/** `ownMark`: all that it starts has it, too. */
+interface OwnSurroundings extends Surroundings {
+  readonly ownMark: string;
 }
 
 class StdioServer implements RunningServer {
@@ -75,13 +86,13 @@ class StdioServer implements RunningServer {
   #fault: string | undefined;
   readonly #process: ServerProcess;
   readonly #server: CallableServer;
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: OwnSurroundings;
   readonly #transport: StdioTransport;
   readonly #lists: Throttle;
   #session: ClientSession | undefined;
   #deafTimer: NodeJS.Timeout | undefined;
 
-  constructor(process: ServerProcess, errors: ServerErrors, server: CallableServer, surroundings: Surroundings) {
+  constructor(process: ServerProcess, errors: ServerErrors, server: CallableServer, surroundings: OwnSurroundings) {
     this.#process = process;
     this.#server = server;
     this.#surroundings = surroundings;
@@ -127,6 +138,7 @@ class StdioServer implements RunningServer {
     this.#lists.end();
     await this.#process.end();
     await this.ended;
+    await endStarted(this.#surroundings.ownMark);
     await this.#surroundings.book.remove(this.#process.pid);
   }
 
@@ -168,12 +180,12 @@ class StdioServer implements RunningServer {
 }
 
 /** own-environment. */
-async function programOf(server: Starting['server'], { workspace, env, book }: Surroundings): Promise<Program> {
+async function programOf(server: Starting['server'], { workspace, env, book }: Surroundings, ownMark: string): Promise<Program> {
   const { start, name, settings } = server;
   const cwd = join(workspace, 'tools', fileName(name));
   await mkdir(cwd, { recursive: true, mode: 0o700 });
   const inherited = Object.fromEntries(INHERITED.flatMap((variable) => (env[variable] === undefined ? [] : [[variable, env[variable]]])));
-  const program = { command: start.command, args: start.args, env: { ...inherited, ...start.env, [MARK]: await book.open() }, cwd };
+  const program = { command: start.command, args: start.args, env: { ...inherited, ...start.env, [MARK]: await book.open(), [OWN_MARK]: ownMark }, cwd };
   return settings.sandbox === undefined ? program : sandboxed(program, settings.sandbox);
 }
 

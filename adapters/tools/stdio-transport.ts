@@ -1,6 +1,7 @@
 // Messages over the standard input and output of a server, one a line.
 //
 // own-limit: a line that is too long, too deep or has too many values fails the call that it answers, and no other.
+// read-or-unasked: a server that does not read what it is sent gets no answers to its own requests, so that they do not fill our memory.
 // open-only: an answer is handed on if its request is open: a late one, a second one, or one with a foreign id is dropped.
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
@@ -11,6 +12,9 @@ import { UNREADABLE } from './mcp-result.ts';
 
 /** A result with so many values would stop the process for long. */
 const MAX_VALUES = 200_000;
+/** read-or-unasked. */
+const MAX_UNREAD_BYTES = 65_536;
+const MAX_ID = 200;
 /** So many lines without a message in a minute end the server. */
 const MAX_NOISE = 100;
 const MINUTE_MS = 60_000;
@@ -94,10 +98,16 @@ export class StdioTransport implements CallTransport {
   #take(message: Record<string, unknown>): void {
     this.#listener.onLife();
     const isAnswer = !('method' in message);
+    if (!isAnswer && 'id' in message && !this.#mayAsk(message['id'])) return;
     if (isAnswer && !this.#open.delete(message['id'] as number)) return; // open-only
     const isReadable = !isAnswer || isObject(message['result']) || isFault(message['error']);
     const fault = { jsonrpc: '2.0', id: message['id'], error: { code: UNREADABLE, message: 'The server has answered with what is no result.' } };
     this.onmessage?.((isReadable ? message : fault) as never);
+  }
+
+  /** read-or-unasked. */
+  #mayAsk(id: unknown): boolean {
+    return this.#pipes.stdin.writableLength <= MAX_UNREAD_BYTES && String(id).length <= MAX_ID;
   }
 
   /** own-limit. Of a line without a known id, the only open call is meant. */

@@ -10,7 +10,11 @@ export function namesFor(tools: readonly { readonly server: string; readonly too
   const taken = new Set<string>();
   return tools.map(({ server, tool }) => {
     const plain = plainName(`${server}__${tool}`);
-    const name = plain.length > MAX || taken.has(plain) ? `${plain.slice(0, KEPT)}_${sha256(`${server}/${tool}`).slice(0, 8)}` : plain;
+    let name = plain;
+    for (let tries = 0; name.length > MAX || taken.has(name); tries += 1) {
+      const others = tries === 0 ? '' : ` ${tries}`; // a server may have named a tool as the hash of another one
+      name = `${plain.slice(0, KEPT)}_${sha256(`${server}/${tool}${others}`).slice(0, 8)}`;
+    }
     taken.add(name);
     return name;
   });

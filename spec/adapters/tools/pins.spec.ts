@@ -58,6 +58,9 @@ t.test('what a server lists without end is bounded, and a list that says nothing
   t.equal(seen.size, 5000);
   const usable = [...seen.values()].filter(({ problem }) => problem === undefined).length;
   t.ok(usable > 1000 && usable < 3000, `${usable} fit`);
+  const long = judged(Array.from({ length: 100 }, (_, index) => readFileTool({ name: `${index}${'n'.repeat(100_000)}` })));
+  const keys = [...long.keys()].reduce((sum, { length }) => sum + length, 0);
+  t.ok(long.size > 0 && keys < 2 * 1024 * 1024 + 100_000, `${keys} characters of names are kept`);
   const { servers, write, workspace, approve } = serverRig(t);
   write({ mcpServers: { files: FILES } });
   await approve('files');

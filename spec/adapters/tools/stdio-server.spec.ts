@@ -37,7 +37,7 @@ t.test('a server gets few variables, a folder of its own, and no key', async (t)
   const seen = JSON.parse(textOf(await call({ ...server, start }, 'env')));
   t.match(seen.env, { GREETING: 'hello', LANG: 'C.UTF-8', BLOCKHOUSE_SERVER: /^[0-9a-f]{32}$/ });
   t.strictSame(
-    Object.keys(seen.env).filter((name) => !/^(?:HOME|PATH|SHELL|TERM|LANG|TZ|GREETING|BLOCKHOUSE_SERVER|_TAPJS_.*|NODE_OPTIONS)$/.test(name)),
+    Object.keys(seen.env).filter((name) => !/^(?:HOME|PATH|SHELL|TERM|LANG|TZ|GREETING|BLOCKHOUSE_SERVER(?:_PROCESS)?|_TAPJS_.*|NODE_OPTIONS)$/.test(name)),
     [],
   );
   t.equal(seen.cwd, join(workspace, 'tools', 'hostile'));
@@ -78,4 +78,11 @@ t.test('a program that may download its server first is not ended after the firs
     await t.rejects(startStdio({ server: { ...server, start }, era: 'modern', signal: new AbortController().signal }, surroundings), /enough/);
   }
   t.strictSame(asked, [5000, 90_000]);
+});
+
+t.test('a secret in the words with which a server refuses its greeting is masked', async (t) => {
+  const { hostile, call } = sessionsRig(t);
+  const server = { ...hostile({ atStart: 'refuse' }), secrets: ['correct-horse-battery'] };
+  const start = { ...server.start, env: { TOKEN: 'correct-horse-battery' } } as typeof server.start;
+  await t.rejects(call({ ...server, start }, 'echo'), { code: 'TOOL_NOT_BEGUN', message: /it refused the greeting \(The token \[redacted\] is wrong/ });
 });

@@ -1,7 +1,9 @@
 // Lines that are no answers, or answers that nobody can read.
+import { PassThrough, Writable } from 'node:stream';
 import t from 'tap';
 import { CALL_ID, callIdOf } from '../../../adapters/tools/call-id.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
+import { StdioTransport } from '../../../adapters/tools/stdio-transport.ts';
 import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 
 await loadSdk();
@@ -36,6 +38,30 @@ t.test('odd names and halves of characters do no harm', async (t) => {
     'which must be as it says',
   );
   t.equal(({} as { polluted?: boolean }).polluted, undefined);
+});
+
+t.test('read-or-unasked: a server that asks and does not read is not answered', async (t) => {
+  const stdout = new PassThrough();
+  const stdin = new Writable({ write: () => undefined }); // nobody reads it
+  const transport = new StdioTransport({ stdin, stdout }, 1_000_000, { onNoise: () => undefined, onLife: () => undefined });
+  const asked: unknown[] = [];
+  transport.onmessage = (message) => {
+    asked.push('id' in message && message.id);
+    if ('id' in message) void transport.send({ jsonrpc: '2.0', id: message.id as number, result: {} });
+  };
+  await transport.start();
+  const ask = (id: number | string): boolean => stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n`);
+  ask(1);
+  ask('x'.repeat(500_000));
+  for (let id = 2; id < 20_000; id += 1) ask(id);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(asked[0], 1);
+  t.notOk(
+    asked.some((id) => String(id).length > 200),
+    'an id that is longer than an answer',
+  );
+  t.ok(asked.length < 10_000, `${asked.length} answers`);
+  t.ok(stdin.writableLength < 70_000, `${stdin.writableLength} bytes wait`);
 });
 
 t.test('the id of a call is read from the message that makes it', async (t) => {

@@ -22,6 +22,20 @@ t.test('a name fits every provider, and two tools never share one', async (t) =>
   t.strictSame(namesFor(tools), names, 'the same each time');
 });
 
+t.test('a server that names a tool as the hash of another one gets no name twice', async (t) => {
+  const [, hashed = ''] = namesFor([
+    { server: 'a', tool: 'b.c' },
+    { server: 'a', tool: 'b/c' },
+  ]);
+  const names = namesFor([
+    { server: 'a', tool: hashed.slice('a__'.length) },
+    { server: 'a', tool: 'b.c' },
+    { server: 'a', tool: 'b/c' },
+  ]);
+  t.equal(new Set(names).size, 3);
+  for (const name of names) t.match(name, FITS);
+});
+
 t.test('equal arguments have one text, in any order of their keys', async (t) => {
   t.equal(canonicalJson({ b: [1, { d: null, c: undefined }], a: 'x' }), '{"a":"x","b":[1,{"d":null}]}');
   t.equal(digestOf('a/b', { x: 1, y: 2 }, 'p'), digestOf('a/b', { y: 2, x: 1 }, 'p'));

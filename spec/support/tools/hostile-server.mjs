@@ -21,12 +21,13 @@ if (atStart === 'exit') {
   process.exit(3);
 }
 if (atStart === 'grandchild') grandchild();
+if (atStart === 'detached') grandchild(true).unref();
 if (deaf) setInterval(() => undefined, 1000);
 
-/** It is as deaf as its parent, and stays in the group. */
-function grandchild() {
+/** It is as deaf as its parent, and stays in the group unless it is detached. */
+function grandchild(detached = false) {
   const code = "process.on('SIGTERM', () => undefined); setInterval(() => undefined, 1000); process.stdout.write('ready');";
-  const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'ignore'], detached });
   child.stdout.once('data', () => tell(`started ${child.pid}`));
   return child;
 }
@@ -149,6 +150,10 @@ async function take(line) {
     cancelled.push(message.params.requestId);
   }
   if (message.id === undefined || message.method === undefined || atStart === 'silent') return;
+  if (atStart === 'refuse') {
+    send({ id: message.id, error: { code: -32000, message: `The token ${process.env.TOKEN} is wrong` } });
+    return;
+  }
   try {
     if (METHODS[message.method] === undefined) throw new Error('Method not found');
     const result = await METHODS[message.method](message);

@@ -14,7 +14,7 @@ export const HOSTILE = join(import.meta.dirname, 'hostile-server.mjs');
 export interface HostileOptions {
   readonly era?: 'legacy' | 'modern';
   readonly deaf?: boolean;
-  readonly atStart?: 'exit' | 'silent' | 'grandchild';
+  readonly atStart?: 'exit' | 'silent' | 'grandchild' | 'detached' | 'refuse';
   readonly tools?: number;
   readonly endless?: boolean;
 }
