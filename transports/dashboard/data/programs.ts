@@ -148,12 +148,17 @@ export function limitsOf(typed: TypedLimits, before: TypedLimits | undefined): C
   if (before === undefined) return all;
   const isSame: Readonly<Record<string, boolean>> = {
     expiresAt: typed.lastDay === before.lastDay,
-    rights: typed.blocks === before.blocks,
+    rights: typed.blocks === before.blocks && typed.rights.join() === before.rights.join(),
     unpriced: refusesUnpriced(typed) === refusesUnpriced(before),
   };
   return Object.fromEntries(
     Object.entries(all).filter(([field]) => !(isSame[field] ?? typed[field as keyof TypedLimits] === before[field as keyof TypedLimits])),
   );
+}
+
+/** The rights with or without that of other agents. What it may ask as models stays. */
+export function withAgents(rights: ProgramKey['rights'], may: boolean): ProgramKey['rights'] {
+  return may ? [...new Set([...rights, 'blocks', 'mcp'] as const)] : rights.filter((right) => right !== 'mcp');
 }
 
 /** A key that other agents have keeps its rights, and gets no others with another list. */

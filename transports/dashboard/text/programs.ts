@@ -28,6 +28,7 @@ export const programsText = {
   modelsHelp: 'One in each line. A star stands for any letters: openai/* allows every model of OpenAI. Empty allows all.',
   blocks: 'Blocks that it may ask as models',
   blocksHelp: 'One in each line, and a star alone for all. It asks them as block/name. Empty allows none.',
+  agents: 'Another agent may list them, write to them and read their answers (MCP)',
   group: 'Group',
   groupHelp: 'The keys of a group share the limits of the group.',
   noGroup: 'None',

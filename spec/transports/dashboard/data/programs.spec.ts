@@ -1,7 +1,16 @@
 import t from 'tap';
 import type { Connection } from '../../../../transports/dashboard/data/connections.ts';
 import { optionsFor } from '../../../../transports/dashboard/data/models.ts';
-import { capsOfKey, curlLine, firstModel, limitsOf, type ProgramKey, targetsOf, typedLimits } from '../../../../transports/dashboard/data/programs.ts';
+import {
+  capsOfKey,
+  curlLine,
+  firstModel,
+  limitsOf,
+  type ProgramKey,
+  targetsOf,
+  typedLimits,
+  withAgents,
+} from '../../../../transports/dashboard/data/programs.ts';
 
 const spend = (usd: number, tokens: number) => ({ usd, tokens, calls: 1, unpricedCalls: 0 });
 const KEY: ProgramKey = {
@@ -62,6 +71,14 @@ t.test('a key of an agent keeps its rights with another list of blocks, and lose
   t.same(limitsOf({ ...agent, blocks: 'ada' }, agent), { rights: ['mcp'], blocks: ['ada'] });
   t.same(limitsOf({ ...agent, blocks: '' }, agent), { rights: [], blocks: null });
   t.same(limitsOf({ ...agent, usdPerDay: '6' }, agent), { usdPerDay: 6 });
+});
+
+t.test('a key is given the right of other agents, and loses it, and asks the same blocks as models', async (t) => {
+  const key = typedLimits({ ...KEY, blocks: ['ada'] });
+  const agent = { ...key, rights: withAgents(key.rights, true) };
+  t.same(limitsOf(agent, key), { rights: ['blocks', 'mcp'] });
+  t.same(limitsOf({ ...agent, rights: withAgents(agent.rights, false) }, agent), { rights: ['blocks'] });
+  t.match(limitsOf({ ...typedLimits(), blocks: '*', rights: withAgents([], true) }, undefined), { rights: ['blocks', 'mcp'], blocks: null });
 });
 
 t.test('the blocks of a key are typed in lines: none, some, or all with a star', async (t) => {

@@ -21,6 +21,7 @@ import {
   type TypedLimits,
   typedLimits,
   USD_FIELDS,
+  withAgents,
 } from '../../data/programs.ts';
 import { ask, Dialog, FormDialog, showDialog } from '../../parts/dialog.tsx';
 import { Field, TextField } from '../../parts/fields.tsx';
@@ -300,6 +301,14 @@ function MoreLimits({ typed, wrong, groups, set }: LimitsProps) {
         </div>
         <Lines label={programsText.models} help={programsText.modelsHelp} value={typed.models} set={(models) => set({ ...typed, models })} />
         <Lines label={programsText.blocks} help={programsText.blocksHelp} value={typed.blocks} set={(blocks) => set({ ...typed, blocks })} />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={typed.rights.includes('mcp')}
+            onChange={(event) => set({ ...typed, rights: withAgents(typed.rights, event.currentTarget.checked) })}
+          />
+          {programsText.agents}
+        </label>
         {(groups.length > 0 || typed.group !== '') && (
           <Field label={programsText.group} help={programsText.groupHelp}>
             {(props) => (
