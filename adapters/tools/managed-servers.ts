@@ -106,7 +106,10 @@ export class ManagedServers implements ToolServers {
     if (!SERVER_NAME.test(server)) throw invalidRequest('server', 'must have 1 to 64 letters, digits, _ and -');
     if (!SECRET_FIELD.test(field)) throw invalidRequest('field', 'must have 1 to 64 letters, digits, _ and -');
     if (body.value !== null && !SECRET_VALUE.test(body.value)) throw invalidRequest('value', 'must not have line breaks or other control characters');
-    await this.#book.credentials.setServerSecrets(server, { [field]: body.value ?? undefined });
+    const { credentials } = this.#book;
+    if (body.value === null && !Object.hasOwn(credentials.serverSecrets(server), field))
+      throw new BlockhouseError('NOT_FOUND', `There is no secret ${server}.${field}.`);
+    await credentials.setServerSecrets(server, { [field]: body.value ?? undefined });
     const readers = [...this.#book.mcp.entries(true).values()].filter((entry) => secretsOf(entry).some((one) => one.server === server && one.field === field));
     await Promise.all(readers.map(({ name }) => this.#sessions.end(name))); // they have the one before
   }

@@ -73,8 +73,8 @@ export class McpJson {
   async remove(name: string): Promise<boolean> {
     let existed = false;
     await this.#rewrite((document) => {
-      const { [name]: old, ...servers } = membersOf(document, SERVERS);
-      existed = old !== undefined;
+      const { [name]: _old, ...servers } = membersOf(document, SERVERS);
+      existed = Object.hasOwn(membersOf(document, SERVERS), name);
       if (!existed) return undefined;
       const { [name]: _settings, ...settings } = membersOf(document, SETTINGS);
       const next: Record<string, unknown> = { ...document, [SERVERS]: servers };

@@ -23,6 +23,6 @@ export interface ToolServers {
   test(name: string, body: unknown, signal: AbortSignal): Promise<ToolServerView>;
   /** `{definition, tools: {name: hash}}`: what may be started and offered. TOOL_CHANGED if it is not what is there by now. */
   approve(name: string, body: unknown, by: string): Promise<ToolServerView>;
-  /** `{value}`: keeps a secret for `${auth:<server>.<field>}` in auth.json; null takes it away. */
+  /** `{value}`: keeps a secret for `${auth:<server>.<field>}` in auth.json; null takes it away. NOT_FOUND where there is none to take away. */
   setSecret(server: string, field: string, body: unknown): Promise<void>;
 }

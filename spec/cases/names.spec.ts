@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { ROUTES } from '../../transports/http/routes.ts';
 import { openaiChat } from '../conformance/wires/openai-chat.ts';
+import { startManagedServer } from '../support/tools/managed-server.ts';
 import { startServer } from '../support/server.ts';
 import { answerWith, startWireServer } from '../support/wire-server.ts';
 
@@ -60,7 +61,7 @@ t.test('of what a request chooses, no more than 2048 characters are kept', async
 const INHERITED = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'tostring'];
 
 t.test('no route takes what objects inherit for something that exists', async (t) => {
-  const server = await startServer(t);
+  const server = await startManagedServer(t);
   let asked = 0;
   const makesWhatItNames = ({ method, path }: { readonly method: string; readonly path: string }) => method === 'PUT' && path === '/api/key-groups/:name';
   for (const { method, path } of ROUTES.filter((route) => route.path.includes(':') && !makesWhatItNames(route))) {

@@ -1,4 +1,5 @@
-import { lookup } from 'node:dns';
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
 import t from 'tap';
 import { createNoticeSender } from '../../../adapters/outbound/notice-sender.ts';
 import { never } from '../../../core/base/abort.ts';
@@ -65,14 +66,15 @@ t.test('link-local, metadata and unroutable addresses are not called', async (t)
 });
 
 t.test('what a name leads to is judged when it is called', async (t) => {
-  const dns = { lookup };
-  const { createNoticeSender: mocked } = (await t.mockImport('../../../adapters/outbound/notice-sender.ts', {
-    'node:dns': {
-      ...dns,
-      lookup: (_name: string, _options: object, done: (error: null, found: object[]) => void) => done(null, [{ address: '169.254.169.254', family: 4 }]),
-    },
-  })) as { createNoticeSender: typeof createNoticeSender };
-  const sender = mocked({ connectMs: 500, answerMs: 500 });
+  const { lookup } = dns;
+  t.teardown(() => {
+    dns.lookup = lookup;
+    syncBuiltinESMExports();
+  });
+  dns.lookup = ((_name: string, _options: object, done: (error: null, found: object[]) => void) =>
+    done(null, [{ address: '169.254.169.254', family: 4 }])) as unknown as typeof lookup;
+  syncBuiltinESMExports();
+  const sender = createNoticeSender({ connectMs: 500, answerMs: 500 });
   t.teardown(() => sender.close());
   await t.rejects(sender.send(new URL('https://rebound.example/'), HEADERS, BODY, never()), { code: 'INVALID_REQUEST', message: /link-local/ });
 });

@@ -12,7 +12,7 @@ t.test('a block has tools if its configuration names a server of them', async (t
 t.test('the refusal names the field, the cause and the cure', async (t) => {
   t.match(noTools('config.'), {
     code: 'INVALID_REQUEST',
-    message: /^config\.tools\.servers can't be used yet: this server has nothing that runs tools .*Remove `tools`/,
+    message: /^config\.tools\.servers can't be used: this server has nothing that runs tools .*Remove `tools`/,
   });
 });
 

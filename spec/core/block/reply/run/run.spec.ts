@@ -231,7 +231,7 @@ t.test('without anything that runs tools, `tools` is refused with what to do, an
   const one = await startCore(t);
   await t.rejects(one.create('ada', { tools: RULES }), {
     code: 'INVALID_REQUEST',
-    message: /^config\.tools\.servers can't be used yet: .*Remove `tools`, or set it to null\.$/,
+    message: /^config\.tools\.servers can't be used: .*Remove `tools`, or set it to null\.$/,
   });
   await one.create('ada', { ...RUNNABLE, tools: { servers: [] } });
   await t.rejects(one.blocks.updateConfig('ada', { tools: RULES }), { code: 'INVALID_REQUEST', details: [{ path: 'tools.servers' }] });
@@ -239,7 +239,7 @@ t.test('without anything that runs tools, `tools` is refused with what to do, an
   await one.blocks.post('ada', { message: 'hi' }, 'api');
   await one.blocks.start('ada');
   await one.inState('ada', 'failed');
-  t.match(await one.blocks.explain('ada'), { why: /tools\.servers can't be used yet/ });
+  t.match(await one.blocks.explain('ada'), { why: /tools\.servers can't be used/ });
   await one.blocks.updateConfig('ada', { tools: null });
   await one.told('message.finished', { status: 'done' });
   t.equal(one.upstream.requests.length, 1);
