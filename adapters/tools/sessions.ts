@@ -45,6 +45,7 @@ export class ServerSessions implements Sessions {
   readonly #listeners: Listener[] = [];
   readonly #factListeners: ((fact: ServerFact) => void)[] = [];
   readonly #upstream = new Upstream();
+  readonly #endings = new Set<Promise<void>>();
   #isClosed = false;
 
   constructor(options: SessionsOptions) {
@@ -101,7 +102,7 @@ export class ServerSessions implements Sessions {
   async end(server: string): Promise<void> {
     const ended = [...this.#slots].filter(([, slot]) => slot.server.name === server);
     for (const [key] of ended) this.#slots.delete(key);
-    await Promise.all(ended.map(([, slot]) => slot.end()));
+    await Promise.all(ended.map(([, slot]) => this.#endOf(slot)));
   }
 
   /** Tells of processes that make calls, not of those that are looked at. */
@@ -117,13 +118,20 @@ export class ServerSessions implements Sessions {
     for (const look of this.#looks) look.abort(new Error('Everything is being halted.'));
     const slots = [...this.#slots.values()];
     this.#slots.clear();
-    await Promise.all(slots.map((slot) => slot.end()));
+    for (const slot of slots) void this.#endOf(slot);
+    await Promise.all(this.#endings); // those of servers that were taken away, too
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.halt();
     await this.#upstream.close();
+  }
+
+  #endOf(slot: Slot): Promise<void> {
+    const ending = slot.end().finally(() => this.#endings.delete(ending));
+    this.#endings.add(ending);
+    return ending;
   }
 
   #slotsOf(server: string): readonly Slot[] {
@@ -135,7 +143,7 @@ export class ServerSessions implements Sessions {
     const key = JSON.stringify([server.name, server.settings.share === 'block' ? block : '']);
     const known = this.#slots.get(key);
     if (known?.server.definition === server.definition) return known;
-    void known?.end();
+    if (known !== undefined) void this.#endOf(known);
     const slot = new Slot(server, this.#parts);
     this.#slots.set(key, slot);
     return slot;

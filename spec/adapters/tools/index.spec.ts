@@ -78,11 +78,14 @@ t.test('an entry that is changed or taken away ends the process that was started
   const running = pids().at(-1) ?? 0;
   t.ok(runs(running));
   writeFileSync(join(workspace, 'mcp.json'), '{"mcpServers":{}}');
+  const asked: Promise<unknown>[] = [];
   await until('it is gone', () => {
-    void host.catalogue(['hostile']);
+    asked.push(host.catalogue(['hostile']));
     return !runs(running);
   });
+  await Promise.all(asked);
   await t.rejects(host.call(call, new AbortController().signal), { code: 'TOOL_NOT_BEGUN' });
+  await host.close();
 });
 
 t.test('a server that has failed is told of in the catalogue', async (t) => {

@@ -133,7 +133,7 @@ t.test('a sentence is folded between words; commands, what has a form of its own
   const text = 'The key is refused. Store another with `blockhouse auth set openai --workspace /srv/blocks`, and try again.';
   t.same(folded(text, Number.POSITIVE_INFINITY), [text]);
   t.same(folded(text, text.length), [text]);
-  t.same(foldedInside(`  ${'word '.repeat(9).trim()}`, 41), ['  word word word word word word word', '  word word']);
+  t.same(foldedInside(`  ${'word '.repeat(9).trim()}`, 41), ['  word word word word word word word word', '  word']);
   t.same(folded(text, 40, 4), ['The key is refused. Store another with', '    `blockhouse auth set openai --workspace /srv/blocks`,', '    and try again.']);
   t.same(folded('one `unclosed two three four five', 20), ['one `unclosed two', 'three four five']);
   for (const kept of [`  ${text}`, `${text}\n${text}`]) t.same(folded(kept, 40), [kept]);
