@@ -1,6 +1,7 @@
 // The places for processes of servers: so many may run at once. Pure: no I/O.
 //
 // longest-idle: where all are taken, the server that has had nothing to do for longest is ended; if all have work, the next one waits for its turn.
+import { WaitingLine } from './waiting-line.ts';
 
 /** What holds a place. */
 export interface Holder {
@@ -14,7 +15,7 @@ export interface Holder {
 export class Places {
   readonly #most: number;
   readonly #held = new Set<Holder>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #line = new WaitingLine();
 
   constructor(most: number) {
     this.#most = most;
@@ -27,7 +28,7 @@ export class Places {
       const idle = [...this.#held].filter(({ idleSince }) => idleSince !== undefined).sort((a, b) => (a.idleSince ?? 0) - (b.idleSince ?? 0))[0];
       if (idle !== undefined)
         await idle.makeRoom(); // longest-idle
-      else await this.#turn(signal);
+      else await this.#line.join(signal);
     }
     signal.throwIfAborted();
     this.#held.add(holder);
@@ -39,21 +40,6 @@ export class Places {
 
   /** To be called when a holder has nothing more to do. */
   look(): void {
-    this.#waiting.shift()?.();
-  }
-
-  #turn(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const go = (): void => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1);
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#waiting.push(go);
-    });
+    this.#line.callNext();
   }
 }

@@ -1,9 +1,10 @@
 // So many at a time, in the order in which they came. Pure: no I/O.
+import { WaitingLine } from './waiting-line.ts';
 
 /** Gives turns. */
 export class Turns {
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #line = new WaitingLine();
 
   constructor(most: number) {
     this.#free = most;
@@ -13,28 +14,11 @@ export class Turns {
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;
-    else await this.#wait(signal);
+    else await this.#line.join(signal);
     return () => this.#leave();
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const go = (): void => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1);
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#waiting.push(go);
-    });
-  }
-
   #leave(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free += 1;
-    else next();
+    if (!this.#line.callNext()) this.#free += 1;
   }
 }
