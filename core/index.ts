@@ -111,7 +111,19 @@ export { bounded } from './tools/arguments.ts';
 export { canonicalJson, sha256 } from './tools/canonical.ts';
 export { fieldFor, type LiteralSecret, literalSecrets, masked, type Parts } from './tools/literal-secrets.ts';
 export { marksOf } from './tools/marks.ts';
-export type { Catalogue, JsonRecord, ServerFact, ServerSettings, ToolCallRequest, ToolDefinition, ToolHost, ToolOutcome } from './tools/port.ts';
+export type {
+  Cancelled,
+  Catalogue,
+  JsonRecord,
+  OpenTask,
+  ServerFact,
+  ServerSettings,
+  ToolCallRequest,
+  ToolDefinition,
+  ToolHost,
+  ToolOutcome,
+  ToolTask,
+} from './tools/port.ts';
 export { resolved, type Sources, secretsNamedIn, withoutReferences } from './tools/references.ts';
 export type { ToolServerState, ToolServers } from './tools/servers.ts';
 export type * from './types.ts';

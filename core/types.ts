@@ -1414,8 +1414,13 @@ export type RunRecord = {
   readonly t: 'task';
   /** The step, and the number of the call in it: 3.1 */
   readonly call: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  /** Under which its server goes on with the call by itself */
   readonly taskId: string;
-  readonly ttlMs: number;
+  /** How long the server keeps the task; null: for ever */
+  readonly ttlMs: number | null;
+  /** How often the server wants to be asked for it */
   readonly pollMs: number;
 } | {
   readonly t: 'result';

@@ -3,6 +3,7 @@ import type { Client, Transport } from '@modelcontextprotocol/client';
 import { VERSION } from '../../core/index.ts';
 import type { Sdk } from './sdk.ts';
 import type { Era } from './server.ts';
+import { TASKS } from './task-answer.ts';
 
 /** The revision of the modern era. */
 export const MODERN = '2026-07-28';
@@ -27,7 +28,7 @@ export async function connect(sdk: Sdk, transport: Transport, { era, timeoutMs, 
   const client = new sdk.Client(
     { name: 'blockhouse', version: VERSION },
     {
-      capabilities: {},
+      capabilities: era === 'modern' ? { extensions: { [TASKS]: {} } } : {},
       jsonSchemaValidator: NO_VALIDATION,
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
       inputRequired: { autoFulfill: false },

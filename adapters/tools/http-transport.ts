@@ -14,6 +14,7 @@ import type { Upstream } from '../outbound/client.ts';
 import { SseReader } from '../outbound/sse-read.ts';
 import { type CallTransport, callIdOf } from './call-id.ts';
 import { UNREADABLE } from './mcp-result.ts';
+import { handable } from './task-answer.ts';
 
 const CONNECT_MS = 10_000;
 const MAX_VALUES = 200_000;
@@ -113,7 +114,7 @@ export class HttpTransport implements CallTransport {
     const meta = message.params?.['_meta'] as Record<string, unknown> | undefined;
     const version = meta?.[PROTOCOL_VERSION];
     if (typeof version !== 'string') return headers;
-    const name = message.params?.['name'];
+    const name = message.params?.[message.method.startsWith('tasks/') ? 'taskId' : 'name'];
     return {
       ...headers,
       'mcp-protocol-version': version,
@@ -224,6 +225,6 @@ class AnswerReader implements UpstreamHandler {
       return;
     }
     this.isAnswered = true;
-    this.#onMessage(message);
+    this.#onMessage(handable(message));
   }
 }

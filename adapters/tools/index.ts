@@ -3,6 +3,7 @@ import { BlockhouseError, type Catalogue, type ToolHost, type ToolServers } from
 import { Book, type BookOptions } from './book.ts';
 import { ManagedServers } from './managed-servers.ts';
 import type { ServerBook } from './server.ts';
+import { overSessions } from './task-watch.ts';
 import { ServerSessions, type SessionsOptions } from './sessions.ts';
 
 export type { BookOptions } from './book.ts';
@@ -48,7 +49,7 @@ export function hostOf({ sessions, book, servers }: ToolHostParts): ToolHost {
       await sessions.tidy().catch((error: unknown) => {
         throw new BlockhouseError('TOOL_NOT_BEGUN', `No server of tools can be started: ${(error as Error).message}`, { cause: error });
       });
-      return sessions.call(await book.callable(call.server, call.tool, call.pin), call, signal);
+      return overSessions(call, signal, async (one) => sessions.call(await book.callable(one.server, one.tool, one.pin), one, signal));
     },
     halt: () => sessions.halt(),
     close: () => sessions.close(),
