@@ -18,16 +18,22 @@ export interface Greeting {
   readonly timeoutMs: number;
   /** How long the modern greeting waits. */
   readonly discoverMs?: number;
+  /** Blockhouse signs in to it for itself. */
+  readonly isProgram?: boolean;
   /** Called for each note that the list of tools has changed. */
   onListChanged(): void;
 }
 
 /** A client that has greeted its server. Rejects with the error of the package. */
-export async function connect(sdk: Sdk, transport: Transport, { era, timeoutMs, discoverMs = DISCOVER_MS, onListChanged }: Greeting): Promise<Client> {
+export async function connect(
+  sdk: Sdk,
+  transport: Transport,
+  { era, timeoutMs, discoverMs = DISCOVER_MS, isProgram, onListChanged }: Greeting,
+): Promise<Client> {
   const client = new sdk.Client(
     { name: 'blockhouse', version: VERSION },
     {
-      capabilities: {},
+      capabilities: isProgram === true ? { extensions: { 'io.modelcontextprotocol/oauth-client-credentials': {} } } : {},
       jsonSchemaValidator: NO_VALIDATION,
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
       inputRequired: { autoFulfill: false },
