@@ -51,7 +51,16 @@ export {
 export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
 export { AnswerSize } from './gateway/answer-size.ts';
 export { conversationOf } from './gateway/conversation.ts';
-export { assertRoutable, checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
+export {
+  assertRoutable,
+  checkEgress,
+  type EgressRule,
+  forbiddenAddress,
+  isForbiddenAddress,
+  isLoopbackHost,
+  isPrivateAddress,
+  privateAddress,
+} from './gateway/egress.ts';
 export { classOf, type FallbackClass, mayAskNext } from './gateway/fallback-classes.ts';
 export type { BodyKeeper, CallState, PausedSource } from './gateway/live.ts';
 export { bodyTokens } from './gateway/media-tokens.ts';

@@ -2847,6 +2847,17 @@ export interface ToolServerSettings {
     /** JSON pointer into its result: the call ran if something stands there that is neither null nor empty */
     readonly found: string;
   }>>;
+  /** Of a server at an address: how it is signed in to. It is part of what is approved */
+  readonly oauth?: {
+    /** A person signs in (`blockhouse tools login`), or Blockhouse for itself, with the secret `<server>.client_secret`; default authorization_code */
+    readonly grant?: 'authorization_code' | 'client_credentials';
+    /** The id of the client at the authorization server */
+    readonly clientId?: string;
+    /** The only authorization server that is taken, letter by letter as it names itself */
+    readonly issuer?: string;
+    /** What is asked for; left out, what the server says that it needs */
+    readonly scope?: string;
+  };
   /** Linux: without network and home, or with the network */
   readonly sandbox?: 'bwrap' | 'bwrap+net';
   /** What happens to tools that appear after the approval: they wait for a person, or are offered at first sight; default hold */
@@ -2873,6 +2884,16 @@ export interface ToolServerView {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly era: 'legacy' | 'modern' | null;
   readonly tools: readonly ToolView[];
+  /** Of a server that is signed in to: how, never with what */
+  readonly signIn?: {
+    /** signed-in: it renews itself, or has a token that holds. The others need a person: `blockhouse tools login` */
+    readonly state: 'signed-in' | 'expired' | 'ended' | 'needed';
+    readonly grant: 'authorization_code' | 'client_credentials';
+    readonly issuer: string | null;
+    readonly scope: string | null;
+    /** When the token ends; a sign-in that renews itself goes on then */
+    readonly expiresAt: string | null;
+  };
   /** The secrets that it gets, such as `github.token`, and whether auth.json has them */
   readonly secrets?: readonly {
     readonly name: string;

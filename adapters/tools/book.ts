@@ -15,6 +15,7 @@ import {
 } from '../../core/index.ts';
 import type { ServerEntry } from './entry.ts';
 import { McpJson } from './mcp-json.ts';
+import { CLIENT_SECRET, type OAuthSettings, recordOf, signInFault, type SignInPlace, type SignInView, viewOf } from './oauth/records.ts';
 import { Pins, type ServerPins, stateOf } from './pins.ts';
 import type { CallableServer, ListedTool, ServerBook, ServerStart } from './server.ts';
 import { workspaceFault } from './workspace-guard.ts';
@@ -125,13 +126,45 @@ export class Book implements ServerBook {
     return state && approvalText(state, entry.name);
   }
 
-  /** Follows the references of an entry (late-secrets). */
+  /** Follows the references of an entry (late-secrets). What nobody has signed in to can't be called, either. */
   async resolve(entry: ServerEntry): Promise<Resolved> {
+    const resolved = await this.resolveStart(entry);
+    if (resolved.fault !== undefined || resolved.start.kind !== 'http') return resolved;
+    const { url, oauth } = resolved.start;
+    const fault = signInFault(entry.name, recordOf(this.credentials, { name: entry.name, url, oauth }), oauth, this.#clock());
+    return fault === undefined ? resolved : { fault };
+  }
+
+  /** How a server is signed in to, as people see it; undefined where nothing is known of that. */
+  async signInOf(entry: ServerEntry): Promise<SignInView | undefined> {
+    const place = await this.signInPlace(entry);
+    if (place === undefined) return undefined;
+    try {
+      return viewOf(recordOf(this.credentials, place), place.oauth, this.#clock());
+    } catch (error) {
+      if (error instanceof BlockhouseError) return undefined; // auth.json can't be read, which the state of the server says
+      throw error;
+    }
+  }
+
+  /** A server as a sign-in knows it; undefined for one that can't be signed in to. */
+  async signInPlace(entry: ServerEntry): Promise<SignInPlace | undefined> {
+    const resolved = await this.resolveStart(entry);
+    if (resolved.fault !== undefined || resolved.start.kind !== 'http') return undefined;
+    const { url, oauth, headers } = resolved.start;
+    if (Object.keys(headers).some((name) => /^authorization$/i.test(name))) return undefined;
+    return { name: entry.name, url, oauth };
+  }
+
+  /** The same, whether somebody has signed in or not. */
+  async resolveStart(entry: ServerEntry): Promise<Resolved> {
     const { fault, template, name } = entry;
     if (fault !== undefined) return { fault };
     const values: string[] = [];
     try {
-      const start = this.#startOf(template, (text) => resolved(text, this.#sources(), values));
+      const follow = (text: string): string => resolved(text, this.#sources(), values);
+      const start = this.#startOf(template, follow);
+      if (start.kind === 'http' && start.oauth?.grant === 'client_credentials') follow(`\${auth:${name}.${CLIENT_SECRET}}`);
       const wrong = await this.#startFault(name, start);
       if (wrong !== undefined) return { fault: wrong };
       const secrets = new Set([...values, ...this.credentials.secretTexts()].filter((text) => text.length >= SHORTEST_SECRET));
@@ -141,10 +174,11 @@ export class Book implements ServerBook {
     }
   }
 
-  #startOf({ kind, command = '', args = [], env = {}, url = '', headers = {} }: ServerEntry['template'], follow: (text: string) => string): ServerStart {
+  #startOf({ kind, command = '', args = [], env = {}, url = '', headers = {}, oauth }: ServerEntry['template'], follow: (text: string) => string): ServerStart {
     const all = (texts: Readonly<Record<string, string>>): Record<string, string> =>
       Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, follow(text)]));
-    if (kind === 'http') return { kind, url: follow(url), headers: all(headers) };
+    if (kind === 'http')
+      return { kind, url: follow(url), headers: all(headers), ...(oauth && { oauth: { grant: 'authorization_code', ...oauth } as OAuthSettings }) };
     const path = (text: string): string => follow(text.replace(/^~(?=\/|$)/, this.#options.env['HOME'] ?? '~'));
     return { kind, command: path(command), args: args.map(path), env: all(env) };
   }

@@ -2,6 +2,7 @@
 import { BlockhouseError, type Catalogue, type ToolHost, type ToolServers } from '../../core/index.ts';
 import { Book, type BookOptions } from './book.ts';
 import { ManagedServers } from './managed-servers.ts';
+import { SignIns } from './oauth/sign-ins.ts';
 import type { ServerBook } from './server.ts';
 import { overSessions } from './task-watch.ts';
 import { ServerSessions, type SessionsOptions } from './sessions.ts';
@@ -10,15 +11,16 @@ export type { BookOptions } from './book.ts';
 export { ServerSessions, type SessionsOptions } from './sessions.ts';
 
 /** What the host of a workspace is made with. */
-export interface ToolHostOptions extends BookOptions, Omit<SessionsOptions, 'workspace' | 'env' | 'now'> {}
+export interface ToolHostOptions extends BookOptions, Omit<SessionsOptions, 'workspace' | 'env' | 'now' | 'signIns'> {}
 
 /** The host of the servers in mcp.json. Nothing is read or started before its first use. */
 export function createToolHost(options: ToolHostOptions): ToolHost {
-  const sessions = new ServerSessions(options);
+  const signIns = new SignIns({ workspace: options.workspace, clock: options.clock, credentials: () => book.credentials });
+  const sessions = new ServerSessions({ ...options, signIns });
   const ended = (server: string) => (error: unknown) => sessions.note(server, `Its processes can't be ended: ${(error as Error).message}`);
   let known = (_url: URL): boolean => false;
   const isOwn = (url: URL): boolean => options.isOwn?.(url) === true || known(url);
-  const book = new Book({ ...options, isOwn }, (server) => void sessions.end(server).catch(ended(server)));
+  const book: Book = new Book({ ...options, isOwn }, (server) => void sessions.end(server).catch(ended(server)));
   const servers = new ManagedServers(book, sessions);
   sessions.onTools((server, tools) => {
     servers.noteListed(server, tools).catch((error: unknown) => sessions.note(server, `What it lists can't be kept: ${(error as Error).message}`));

@@ -19,6 +19,7 @@ import type { ApproveToolServer, PutToolServer, SetToolSecret, TestToolServer, T
 import { approvalText, type Book, unofferedOf } from './book.ts';
 import { readEntry, SERVER_NAME, type ServerEntry, shownEntry } from './entry.ts';
 import { MCP_FILE } from './mcp-json.ts';
+import { CLIENT_SECRET } from './oauth/records.ts';
 import { type KnownTool, PINS_FILE, stateOf } from './pins.ts';
 import type { ListedTool, Sessions } from './server.ts';
 
@@ -164,9 +165,15 @@ export class ManagedServers implements ToolServers {
       server: shownEntry(entry),
       settings: (entry.fault === undefined ? (entry.rawSettings ?? {}) : {}) as JsonRecord, // what is not checked may be anything
       era: pins.era ?? null,
+      ...(await this.#signInOf(entry)),
       tools: [...pins.tools].sort(([a], [b]) => (a < b ? -1 : 1)).map(([tool, known]) => toolView(tool, known, entry, isWhole)),
       secrets: secretsOf(entry).map(({ server, field }) => ({ name: `${server}.${field}`, isStored: this.#book.secret(server, field) !== undefined })),
     };
+  }
+
+  async #signInOf(entry: ServerEntry): Promise<Pick<ToolServerView, 'signIn'>> {
+    const signIn = await this.#book.signInOf(entry);
+    return signIn === undefined ? {} : { signIn };
   }
 
   async #stateOf(entry: ServerEntry): Promise<Pick<ToolServerView, 'state'> & { readonly problem?: string | undefined }> {
@@ -199,13 +206,15 @@ function toolView(name: string, known: KnownTool, { name: server, rawSettings }:
   };
 }
 
-function secretsOf({ template: { command = '', args = [], env = {}, url = '', headers = {} } }: ServerEntry): ReturnType<typeof secretsNamedIn> {
-  return secretsNamedIn([command, ...args, ...Object.values(env), url, ...Object.values(headers)]);
+function secretsOf({ name, template }: ServerEntry): ReturnType<typeof secretsNamedIn> {
+  const { command = '', args = [], env = {}, url = '', headers = {}, oauth } = template;
+  const ofClient = oauth?.['grant'] === 'client_credentials' ? [`\${auth:${name}.${CLIENT_SECRET}}`] : [];
+  return secretsNamedIn([command, ...args, ...Object.values(env), url, ...Object.values(headers), ...ofClient]);
 }
 
-/** A secret or a variable that is not there yet is no reason to refuse an entry. */
+/** A secret, a variable or a sign-in that is not there yet is no reason to refuse an entry. */
 function isAboutSources(fault: string): boolean {
-  return /^its secret .* is not stored|^the variable \w+ is not set/.test(fault);
+  return /^its secret .* is not stored|^the variable \w+ is not set|`blockhouse tools login /.test(fault);
 }
 
 function refused(name: string, fault: string): BlockhouseError {

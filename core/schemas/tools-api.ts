@@ -50,6 +50,27 @@ export const ToolServerSettings = closedObject(
       }),
       description: 'By the name of a tool: which other one says whether a call of it ran whose outcome is not known',
     },
+    oauth: {
+      ...closedObject(
+        {
+          grant: {
+            ...oneOf(['authorization_code', 'client_credentials']),
+            description:
+              'A person signs in (`blockhouse tools login`), or Blockhouse for itself, with the secret `<server>.client_secret`; default authorization_code',
+          },
+          clientId: { type: 'string', minLength: 1, maxLength: 2048, description: 'The id of the client at the authorization server' },
+          issuer: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 2048,
+            description: 'The only authorization server that is taken, letter by letter as it names itself',
+          },
+          scope: { type: 'string', minLength: 1, maxLength: 2048, description: 'What is asked for; left out, what the server says that it needs' },
+        },
+        ['grant', 'clientId', 'issuer', 'scope'],
+      ),
+      description: 'Of a server at an address: how it is signed in to. It is part of what is approved',
+    },
     sandbox: { ...oneOf(['bwrap', 'bwrap+net']), description: 'Linux: without network and home, or with the network' },
     newTools: {
       ...oneOf(['hold', 'offer']),
@@ -67,6 +88,7 @@ export const ToolServerSettings = closedObject(
     'marks',
     'keyArguments',
     'probe',
+    'oauth',
     'sandbox',
     'newTools',
   ],
@@ -136,12 +158,25 @@ export const ToolServerView = object(
     settings: record,
     era: orNull(oneOf(['legacy', 'modern'])),
     tools: listOf(ToolView),
+    signIn: {
+      ...object({
+        state: {
+          ...oneOf(['signed-in', 'expired', 'ended', 'needed']),
+          description: 'signed-in: it renews itself, or has a token that holds. The others need a person: `blockhouse tools login`',
+        },
+        grant: oneOf(['authorization_code', 'client_credentials']),
+        issuer: orNull(string),
+        scope: orNull(string),
+        expiresAt: { ...orNull(string), description: 'When the token ends; a sign-in that renews itself goes on then' },
+      }),
+      description: 'Of a server that is signed in to: how, never with what',
+    },
     secrets: {
       ...listOf(object({ name: string, isStored: boolean })),
       description: 'The secrets that it gets, such as `github.token`, and whether auth.json has them',
     },
   },
-  ['problem', 'secrets'],
+  ['problem', 'signIn', 'secrets'],
 );
 export type ToolServerView = types.ToolServerView;
 /** All servers. */
