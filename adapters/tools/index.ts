@@ -3,6 +3,7 @@ import { BlockhouseError, type Catalogue, type ToolHost, type ToolServers } from
 import { Book, type BookOptions } from './book.ts';
 import { ManagedServers } from './managed-servers.ts';
 import type { ServerBook } from './server.ts';
+import { SkillBook } from './skills/skill-book.ts';
 import { ServerSessions, type SessionsOptions } from './sessions.ts';
 
 export type { BookOptions } from './book.ts';
@@ -24,6 +25,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
   });
   return {
     ...hostOf({ sessions, book, servers }),
+    skills: new SkillBook(options.workspace, book.pins, options.clock ?? Date.now),
     know: (isOther) => {
       known = isOther;
     },
