@@ -1,9 +1,9 @@
 // Runs tools for a server, and loads what does so with the first use: without a server of tools nothing is loaded.
 //
 // nothing-configured: without mcp.json there is nothing to find fault with, and without `.servers.json` nothing that an earlier process has left.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Environment, isLoopbackHost, type ProcessConfig, type ToolHost, type ToolServers } from '../core/index.ts';
+import { type Environment, isLoopbackHost, type ProcessConfig, type SkillHost, type ToolHost, type ToolServers } from '../core/index.ts';
 
 /** What is known of the server. */
 export interface LazyToolsOptions {
@@ -33,6 +33,7 @@ export function lazyTools(options: LazyToolsOptions): ToolHost {
   const has = (file: string): boolean => existsSync(join(workspace, file));
   return {
     servers: lazyServers(load, () => has('mcp.json') || has('mcp-pins.json')),
+    skills: lazySkills(load, has, (folder) => readdirSync(join(workspace, folder))),
     tidy() {
       if (has('.servers.json')) void load().then((host) => host.tidy?.());
     },
@@ -58,6 +59,22 @@ function lazyServers(load: () => Promise<ToolHost>, isConfigured: () => boolean)
     test: async (name, body, signal) => (await servers()).test(name, body, signal),
     approve: async (name, body, by) => (await servers()).approve(name, body, by),
     setSecret: async (server, field, body) => (await servers()).setSecret(server, field, body),
+  };
+}
+
+/** Of no skill anything can be approved without mcp-pins.json. */
+function lazySkills(load: () => Promise<ToolHost>, has: (file: string) => boolean, namesIn: (folder: string) => readonly string[]): SkillHost {
+  const hasOwn = (): boolean => has('blocks') && namesIn('blocks').some((name) => has(join('blocks', name, 'skills')));
+  const skills = async (): Promise<SkillHost> => (await load()).skills as SkillHost;
+  return {
+    offered: async (owners, names) => (await skills()).offered(owners, names),
+    read: async (owners, name) => (await skills()).read(owners, name),
+    list: async (owners) => (await skills()).list(owners),
+    get: async (owner, name) => (await skills()).get(owner, name),
+    approve: async (owner, name, body, by) => (await skills()).approve(owner, name, body, by),
+    forget: async (owner) => (has('mcp-pins.json') ? (await skills()).forget(owner) : undefined),
+    rename: async (from, to) => (has('mcp-pins.json') ? (await skills()).rename(from, to) : undefined),
+    findings: async ({ blocks }) => (has('skills') || (blocks && hasOwn()) ? (await skills()).findings({ blocks }) : []),
   };
 }
 

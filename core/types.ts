@@ -676,6 +676,8 @@ export interface BlockConfigFile {
   /** Doors for other programs, each with a secret in auth.json */
   readonly hooks?: readonly Hook[];
   readonly tools?: BlockTools | null;
+  /** Names of skills that it may read, or `*` for all that are there */
+  readonly skills?: readonly string[];
   /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
   /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
@@ -754,6 +756,8 @@ export interface BlockConfigPatch {
   /** Doors for other programs, each with a secret in auth.json */
   readonly hooks?: readonly Hook[];
   readonly tools?: BlockTools | null;
+  /** Names of skills that it may read, or `*` for all that are there */
+  readonly skills?: readonly string[];
   /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
   /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
@@ -1357,6 +1361,8 @@ export type RunRecord = {
   readonly at: string;
   readonly cause: string;
   readonly tools: readonly string[];
+  /** Those in the prompt, with the hash of each: `invoice#77ab…` */
+  readonly skills?: readonly string[];
   readonly limits: Readonly<Record<string, unknown>>;
   readonly taint?: readonly Taint[];
 } | {
@@ -2770,6 +2776,12 @@ export interface SignIn {
   readonly code: string;
 }
 
+/** The body that approves a skill. */
+export interface ApproveSkill {
+  /** The hash of the skill that was shown */
+  readonly hash: string;
+}
+
 /** The body that approves a server and tools of it. */
 export interface ApproveToolServer {
   /** The definition that was shown */
@@ -2789,6 +2801,46 @@ export interface PutToolServer {
 /** The body that stores a secret of a server. */
 export interface SetToolSecret {
   readonly value: string | null;
+}
+
+/** A skill was approved. */
+export interface SkillChanged {
+  readonly success: true;
+  readonly skill: SkillView;
+}
+
+/** Skills, with those that can not be used. */
+export interface SkillList {
+  readonly skills: readonly SkillView[];
+}
+
+/** A skill with its texts. */
+export interface SkillShown {
+  readonly skill: SkillView;
+}
+
+/** A skill of a block or of the workspace. */
+export interface SkillView {
+  /** The block, or `_` for the workspace */
+  readonly owner: string;
+  readonly name: string;
+  readonly description: string;
+  /** sha256 over the paths and contents of all its files; empty where they can not be read */
+  readonly hash: string;
+  /** Only approved ones are offered. unusable: it is no skill as it is; `problem` says why */
+  readonly state: 'approved' | 'changed' | 'new' | 'unusable';
+  /** Of its SKILL.md, by estimate */
+  readonly tokens: number;
+  /** The paths of its files */
+  readonly files: readonly string[];
+  /** Why it is unusable: the file, the line, and what helps */
+  readonly problem?: string;
+  readonly approvedAt?: string;
+  readonly approvedBy?: string;
+  /** Its files by their paths; only where one skill is asked for */
+  readonly now?: Readonly<Record<string, string>>;
+  /** The approved files, of a skill that has changed; missing where they were too long to keep */
+  readonly was?: Readonly<Record<string, string>>;
 }
 
 /** The body that starts a server once, to look at it. */

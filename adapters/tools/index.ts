@@ -4,6 +4,7 @@ import { Book, type BookOptions } from './book.ts';
 import { ManagedServers } from './managed-servers.ts';
 import { SignIns } from './oauth/sign-ins.ts';
 import type { ServerBook } from './server.ts';
+import { SkillBook } from './skills/skill-book.ts';
 import { overSessions } from './task-watch.ts';
 import { ServerSessions, type SessionsOptions } from './sessions.ts';
 
@@ -27,6 +28,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
   });
   return {
     ...hostOf({ sessions, book, servers }),
+    skills: new SkillBook(options.workspace, book.pins, options.clock ?? Date.now),
     know: (isOther) => {
       known = isOther;
     },

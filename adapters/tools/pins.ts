@@ -1,4 +1,4 @@
-// mcp-pins.json of the workspace: which servers may be started and which tools may be offered, as a person has approved them, and what the servers showed last.
+// mcp-pins.json of the workspace: which servers may be started, which tools and skills may be offered, as a person has approved them, and what the servers showed last.
 //
 // last-good: a damaged file approves nothing new; its last good content stays in use. If there was none, nothing is approved.
 // bound: an approval names what was shown, by its hash. What differs by then is not approved.
@@ -10,6 +10,7 @@ import { toolHash } from './hashes.ts';
 import { damaged, strictObject } from './mcp-json.ts';
 import type { Era, ListedTool } from './server.ts';
 import { judged, type SeenTool } from './seen-tools.ts';
+import { type SkillPin, type SkillPins, skillPinsOf } from './skills/skill-pins.ts';
 
 /** The name of the file in a workspace. */
 export const PINS_FILE = 'mcp-pins.json';
@@ -54,6 +55,7 @@ export class Pins {
   readonly #file: FreshFile;
   readonly #clock: () => number;
   #servers: ReadonlyMap<string, ServerPins> = new Map();
+  #skills: SkillPins = {};
   #fault: string | undefined;
 
   /** `now` in monotonic milliseconds, `clock` in those of the epoch. */
@@ -64,7 +66,9 @@ export class Pins {
       (state) => {
         closeToOthers(this.#file.path, state);
         try {
-          this.#servers = serversOf(strictObject(state, MAX_VALUES) ?? {});
+          const document = strictObject(state, MAX_VALUES) ?? {};
+          this.#servers = serversOf(document);
+          this.#skills = skillPinsOf(document['skills']);
           this.#fault = undefined;
         } catch (error) {
           this.#fault = (error as Error).message; // last-good
@@ -85,6 +89,21 @@ export class Pins {
   of(server: string, isFresh = false): ServerPins {
     this.#file.refresh(isFresh);
     return this.#servers.get(server) ?? NONE;
+  }
+
+  /** As a skill was approved; undefined for one that never was. `owner` is a block, or `_` for the workspace. */
+  skill(owner: string, name: string, isFresh = false): SkillPin | undefined {
+    this.#file.refresh(isFresh);
+    const pins = Object.hasOwn(this.#skills, owner) ? this.#skills[owner] : undefined;
+    return pins !== undefined && Object.hasOwn(pins, name) ? pins[name] : undefined;
+  }
+
+  /** Changes what is approved of skills. The same object again writes nothing. */
+  async changeSkills(change: (pins: SkillPins) => SkillPins): Promise<void> {
+    await this.#file.rewrite(() => {
+      const next = change(this.#skills);
+      return next === this.#skills ? undefined : this.#textWith(this.#servers, next);
+    });
   }
 
   /** Remembers what a server has listed: what differs from its pin is changed, what has none is new. With `offers`, new tools are pinned. */
@@ -135,16 +154,23 @@ export class Pins {
 
   async #rewrite(change: (all: Map<string, ServerPins>) => boolean): Promise<void> {
     await this.#file.rewrite(() => {
-      if (this.#fault !== undefined) throw damaged(PINS_FILE, this.#fault);
       const all = new Map(this.#servers);
-      if (!change(all)) return undefined;
-      const text = textOf(all);
-      if (text === textOf(this.#servers)) return undefined;
-      const bytes = Buffer.from(text);
-      if (bytes.length > MAX_BYTES || exceededLimit(bytes, { values: MAX_VALUES }) !== undefined)
-        throw new BlockhouseError('TOOL_SERVER_REFUSED', 'What the servers say of their tools is too much to keep. Remove a server first.');
-      return text;
+      return change(all) ? this.#textWith(all, this.#skills) : undefined;
     });
+  }
+
+  /** Undefined where nothing changes. Throws WORKSPACE_DAMAGED, TOOL_SERVER_REFUSED. */
+  #textWith(servers: ReadonlyMap<string, ServerPins>, skills: SkillPins): string | undefined {
+    if (this.#fault !== undefined) throw damaged(PINS_FILE, this.#fault);
+    const text = textOf(servers, skills);
+    if (text === textOf(this.#servers, this.#skills)) return undefined;
+    const bytes = Buffer.from(text);
+    if (bytes.length > MAX_BYTES || exceededLimit(bytes, { values: MAX_VALUES }) !== undefined)
+      throw new BlockhouseError(
+        'TOOL_SERVER_REFUSED',
+        'What the servers say of their tools, and the texts of skills, are too much to keep. Remove some first.',
+      );
+    return text;
   }
 
   #time(): string {
@@ -188,12 +214,13 @@ function unpinned({ pin, now, isGone }: KnownTool): KnownTool {
   return { now: now ?? { hash: pin.hash, definition: pin.definition } };
 }
 
-function textOf(servers: ReadonlyMap<string, ServerPins>): string {
+function textOf(servers: ReadonlyMap<string, ServerPins>, skills: SkillPins): string {
   const all = [...servers].map(([name, { tools, ...known }]) => [
     name,
     { ...known, tools: Object.fromEntries([...tools].filter(([, tool]) => tool.pin ?? tool.now)) },
   ]);
-  return `${JSON.stringify({ servers: Object.fromEntries(all) }, null, 1)}\n`;
+  const document = { servers: Object.fromEntries(all), ...(Object.keys(skills).length > 0 && { skills }) };
+  return `${JSON.stringify(document, null, 1)}\n`;
 }
 
 function serversOf(document: Readonly<Record<string, unknown>>): Map<string, ServerPins> {

@@ -175,7 +175,10 @@ async function restore({ world, blocks }: OperationsContext, machine: BlockMachi
   const actor = createActor(machine, { input: { name: originalName, archiveName } }).start();
   const unconfirmed = await blocks.restore(name, actor);
   world.bus.emit('block.restored', { block: name, archiveName });
-  if (name !== originalName) await world.hookSecrets?.forgetHooks(name);
+  if (name !== originalName) {
+    await world.hookSecrets?.forgetHooks(name);
+    await world.tools?.host.skills?.forget(name);
+  }
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name };
 }
@@ -202,6 +205,7 @@ async function importBundle({ world, blocks }: OperationsContext, bundle: Uint8A
   });
   world.bus.emit('block.created', { block: name });
   await world.hookSecrets?.forgetHooks(name);
+  await world.tools?.host.skills?.forget(name);
   if (hasSchedules) await beginSchedules(await blocks.find(name));
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name, warnings };

@@ -1,6 +1,6 @@
 // What the core asks of whatever can run tools. Pure: types only.
 import type { ContentPart } from '../types.ts';
-import type { JsonRecord, ToolServers } from './servers.ts';
+import type { JsonRecord, SkillHost, ToolServers } from './servers.ts';
 export type { JsonRecord };
 
 /** The user's half of what is known of the tools of a server. */
@@ -105,6 +105,8 @@ export type ServerFact = { readonly kind: 'started'; readonly server: string } |
 export interface ToolHost {
   /** Manages the servers, where they can be managed. */
   readonly servers?: ToolServers | undefined;
+  /** Reads the skills of the workspace and of its blocks, where that is done. */
+  readonly skills?: SkillHost | undefined;
   /** Begins to end what an earlier process of the workspace has left. Called once, when the workspace is held and before any block starts; a call waits for it. */
   tidy?(): void;
   /** Tells of processes from now on. */
