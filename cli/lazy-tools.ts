@@ -57,6 +57,7 @@ function lazyServers(load: () => Promise<ToolHost>, isConfigured: () => boolean)
     put: async (name, body) => (await servers()).put(name, body),
     remove: async (name) => (await servers()).remove(name),
     test: async (name, body, signal) => (await servers()).test(name, body, signal),
+    call: async (name, body, signal) => (await servers()).call(name, body, signal),
     approve: async (name, body, by) => (await servers()).approve(name, body, by),
     setSecret: async (server, field, body) => (await servers()).setSecret(server, field, body),
   };

@@ -116,10 +116,10 @@ export { rounded } from './store/parts/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/parts/log-text.ts';
 export type { GatewayCall, KeySpend, LogRange } from './store/port.ts';
 export type { ConnectOptions, ListPage, ListQuery, ListSort, LogFields, LogLevel as LineLevel, StoreConnection } from './store/store.ts';
-export { bounded } from './tools/arguments.ts';
+export { argumentCheck, bounded } from './tools/arguments.ts';
 export { canonicalJson, sha256 } from './tools/canonical.ts';
 export { fieldFor, type LiteralSecret, literalSecrets, masked, type Parts } from './tools/literal-secrets.ts';
-export { marksOf } from './tools/marks.ts';
+export { keyArgumentOf, marksOf, withoutArgument } from './tools/marks.ts';
 export type {
   Cancelled,
   Catalogue,

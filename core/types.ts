@@ -2790,6 +2790,16 @@ export interface ApproveToolServer {
   readonly tools: Readonly<Record<string, string>>;
 }
 
+/** The body that makes one call of a tool. */
+export interface CallTool {
+  /** Its name, as the server says it */
+  readonly tool: string;
+  /** Its definition that was shown and approved */
+  readonly hash: string;
+  /** As its schema wants them */
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
 /** The body that makes or replaces a server. */
 export interface PutToolServer {
   /** The entry as `mcpServers` of other programs has it: `command`, `args`, `env`, or `url`, `headers` */
@@ -2847,6 +2857,26 @@ export interface SkillView {
 export interface TestToolServer {
   /** The definition that was shown */
   readonly definition: string;
+}
+
+/** A tool was called for a person. */
+export interface ToolCalled {
+  readonly success: true;
+  readonly result: {
+    /** The tool has said that it failed */
+    readonly isError: boolean;
+    /** What a model would read of it, whole */
+    readonly text: string;
+    /** The JSON that the tool gives beside or instead of its text */
+    readonly structuredContent?: unknown;
+    /** Images that a model would see */
+    readonly images: number;
+    readonly ms: number;
+    /** Of all parts */
+    readonly bytes: number;
+    /** The marks of the tool that hold */
+    readonly marks: ToolMarks;
+  };
 }
 
 /** A server was changed, looked at or approved. */

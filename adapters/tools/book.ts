@@ -248,11 +248,13 @@ function missing(server: string, fault: string | undefined): string {
   return fault === undefined ? `there is no server ${server} in mcp.json` : `mcp.json can't be used: ${fault}`;
 }
 
-function definitionOf(server: string, tool: string, pin: string, { title, description, inputSchema, annotations }: ListedTool): ToolDefinition {
+/** A tool as it was approved. */
+export function definitionOf(server: string, tool: string, pin: string, { title, description, inputSchema, annotations }: ListedTool): ToolDefinition {
   return { server, tool, pin, title, description, inputSchema, annotations };
 }
 
-function settingsOf({ rawSettings, settings, template }: ServerEntry): ServerSettings {
+/** What the core knows of the settings of a server. */
+export function settingsOf({ rawSettings, settings, template }: ServerEntry): ServerSettings {
   const { marks, keyArguments, probe } = (rawSettings ?? {}) as ServerSettings;
   const { callTimeoutMs, maxResultBytes } = settings;
   return { marks, keyArguments, probe, isRemote: template.kind === 'http', callTimeoutMs, maxResultBytes };

@@ -15,12 +15,13 @@ import {
   type ToolServers,
   type Validator,
 } from '../../core/index.ts';
-import type { ApproveToolServer, PutToolServer, SetToolSecret, TestToolServer, ToolServerView, ToolView } from '../../core/index.ts';
+import type { ApproveToolServer, CallTool, PutToolServer, SetToolSecret, TestToolServer, ToolCalled, ToolServerView, ToolView } from '../../core/index.ts';
 import { approvalText, type Book, unofferedOf } from './book.ts';
 import { readEntry, SERVER_NAME, type ServerEntry, shownEntry } from './entry.ts';
 import { MCP_FILE } from './mcp-json.ts';
 import { CLIENT_SECRET } from './oauth/records.ts';
 import { type KnownTool, PINS_FILE, stateOf } from './pins.ts';
+import { callOnce } from './one-call.ts';
 import type { ListedTool, Sessions } from './server.ts';
 
 const SECRET_FIELD = /^[A-Za-z0-9_-]{1,64}$/;
@@ -29,6 +30,7 @@ const SECRET_VALUE = /^[^\p{Cc}]+$/u;
 
 const checkPut: Validator<PutToolServer> = compile(schemas.PutToolServer);
 const checkTest: Validator<TestToolServer> = compile(schemas.TestToolServer);
+const checkCall: Validator<CallTool> = compile(schemas.CallTool);
 const checkApprove: Validator<ApproveToolServer> = compile(schemas.ApproveToolServer);
 const checkSecret: Validator<SetToolSecret> = compile(schemas.SetToolSecret);
 
@@ -90,6 +92,11 @@ export class ManagedServers implements ToolServers {
     const offers = entry.newTools === 'offer' && this.#book.approvalOf(entry) === undefined;
     await this.#book.pins.see(name, tools, { offers, look: { definition: entry.definition, era } });
     return this.get(name);
+  }
+
+  async call(name: string, body: unknown, signal: AbortSignal): Promise<ToolCalled['result']> {
+    checkCall(body);
+    return callOnce(this.#book, this.#sessions, this.#need(name), body, signal);
   }
 
   async approve(name: string, body: unknown, by: string): Promise<ToolServerView> {

@@ -78,6 +78,8 @@ export interface Sessions {
   look(server: CallableServer, signal: AbortSignal): Promise<LookedAt>;
   /** As `ToolHost.call`. */
   call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>;
+  /** Ends what a killed program has left. Before the first call. */
+  tidy(): Promise<void>;
   /** Whether a process of the server runs, and why it does not. */
   stateOf(server: string): { readonly state: 'idle' | 'starting' | 'ready' | 'stopping' | 'failed'; readonly problem?: string | undefined };
   /** Ends the server's processes, for a definition that has changed or was taken away. */

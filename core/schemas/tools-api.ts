@@ -122,6 +122,32 @@ export const SetToolSecret = closedObject({
 });
 export type SetToolSecret = types.SetToolSecret;
 
+/** The body that makes one call of a tool. */
+export const CallTool = closedObject({
+  tool: { type: 'string', minLength: 1, maxLength: 128, description: 'Its name, as the server says it' },
+  hash: { ...hash, description: 'Its definition that was shown and approved' },
+  arguments: { ...record, description: 'As its schema wants them' },
+});
+export type CallTool = types.CallTool;
+
+/** A tool was called for a person. */
+export const ToolCalled = object({
+  success: yes,
+  result: object(
+    {
+      isError: { ...boolean, description: 'The tool has said that it failed' },
+      text: { type: 'string', description: 'What a model would read of it, whole' },
+      structuredContent: { description: 'The JSON that the tool gives beside or instead of its text' },
+      images: { ...count, description: 'Images that a model would see' },
+      ms: count,
+      bytes: { ...count, description: 'Of all parts' },
+      marks: { ...ToolMarks, description: 'The marks of the tool that hold' },
+    },
+    ['structuredContent'],
+  ),
+});
+export type ToolCalled = types.ToolCalled;
+
 /** A tool of a server. */
 export const ToolView = object(
   {
