@@ -8,8 +8,10 @@ import {
   createBus,
   type Environment,
   marksOf,
+  openSettings,
   resolved,
   type ServerSettings,
+  type SettingStore,
   type Sources,
   type ToolDefinition,
 } from '../../core/index.ts';
@@ -29,6 +31,8 @@ const SHORTEST_SECRET = 4;
 export interface BookOptions {
   readonly workspace: string;
   readonly env: Environment;
+  /** Where `mcp.json` and the pins are; left out: files of the folder. */
+  readonly settings?: SettingStore | undefined;
   /** Variables with keys of providers, which no server gets. */
   readonly providerVariables?: ReadonlySet<string> | undefined;
   /** True for an address of this server. */
@@ -55,15 +59,17 @@ export class Book implements ServerBook {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
     this.credentials = new CredentialStore(options.workspace, createBus(), options.now);
-    this.pins = new Pins(options.workspace, this.#clock, options.now);
-    this.mcp = new McpJson(
-      options.workspace,
-      (before) => {
-        const now = this.mcp.entries();
-        for (const [name, { definition }] of before) if (now.get(name)?.definition !== definition) onGone(name);
-      },
-      options.now,
-    );
+    const settings = options.settings ?? openSettings(options.workspace, options.now);
+    this.pins = new Pins(settings, this.#clock);
+    this.mcp = new McpJson(settings, (before) => {
+      const now = this.mcp.entries();
+      for (const [name, { definition }] of before) if (now.get(name)?.definition !== definition) onGone(name);
+    });
+  }
+
+  /** Looks at once at what is stored: a person or another server may have changed it a moment ago. Rejects with STORE_UNREACHABLE. */
+  async look(): Promise<void> {
+    await Promise.all([this.mcp.look(), this.pins.look()]);
   }
 
   async catalogue(servers: readonly string[]): Promise<Awaited<ReturnType<ServerBook['catalogue']>>> {

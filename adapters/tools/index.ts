@@ -1,5 +1,5 @@
 // Runs tools: puts together what is known of servers and the sessions with them.
-import { BlockhouseError, type Catalogue, type ToolHost, type ToolServers } from '../../core/index.ts';
+import { BlockhouseError, type Catalogue, openSettings, type SettingStore, type ToolHost, type ToolServers } from '../../core/index.ts';
 import { Book, type BookOptions } from './book.ts';
 import { ManagedServers } from './managed-servers.ts';
 import type { ServerBook } from './server.ts';
@@ -17,16 +17,42 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
   const ended = (server: string) => (error: unknown) => sessions.note(server, `Its processes can't be ended: ${(error as Error).message}`);
   let known = (_url: URL): boolean => false;
   const isOwn = (url: URL): boolean => options.isOwn?.(url) === true || known(url);
-  const book = new Book({ ...options, isOwn }, (server) => void sessions.end(server).catch(ended(server)));
+  let { settings } = options;
+  const book = new Book({ ...options, settings: laterSettings(() => settings ?? openSettings(options.workspace, options.now)), isOwn }, (server) => {
+    void sessions.end(server).catch(ended(server));
+  });
   const servers = new ManagedServers(book, sessions);
   sessions.onTools((server, tools) => {
     servers.noteListed(server, tools).catch((error: unknown) => sessions.note(server, `What it lists can't be kept: ${(error as Error).message}`));
   });
   return {
     ...hostOf({ sessions, book, servers }),
+    keepIn: (kept) => {
+      settings ??= kept;
+    },
     know: (isOther) => {
       known = isOther;
     },
+  };
+}
+
+/** Settings that are opened with their first use. */
+function laterSettings(store: () => SettingStore): SettingStore {
+  return {
+    open(name, codec, onChange) {
+      let opened: ReturnType<typeof open> | undefined;
+      const open = () => store().open(name, codec, onChange);
+      const setting = () => (opened ??= open());
+      return {
+        get place() {
+          return setting().place;
+        },
+        now: () => setting().now(),
+        look: () => setting().look(),
+        update: (change) => setting().update(change),
+      };
+    },
+    check: (name, codec) => store().check(name, codec),
   };
 }
 

@@ -1,11 +1,11 @@
-// mcp-pins.json of the workspace: which servers may be started and which tools may be offered, as a person has approved them, and what the servers showed last.
+// mcp-pins.json of the workspace: which servers may be started and which tools may be offered, as a person has approved them, and what the servers showed last. With a
+// database, they are a row of it, so that what is approved at one server holds at all.
 //
 // last-good: a damaged file approves nothing new; its last good content stays in use. If there was none, nothing is approved.
 // bound: an approval names what was shown, by its hash. What differs by then is not approved.
 // own-hash: a pin counts only if its definition has its hash, so that an edit of the file by hand changes no text that was approved.
-import { join } from 'node:path';
 import { exceededLimit, isObject } from '../../core/base/json.ts';
-import { BlockhouseError, closeToOthers, FreshFile } from '../../core/index.ts';
+import { BlockhouseError, type Setting, type SettingCodec, type SettingStore } from '../../core/index.ts';
 import { toolHash } from './hashes.ts';
 import { damaged, strictObject } from './mcp-json.ts';
 import type { Era, ListedTool } from './server.ts';
@@ -49,42 +49,32 @@ export function stateOf({ pin, now, isGone }: KnownTool): 'approved' | 'changed'
   return now === undefined ? 'approved' : 'changed';
 }
 
+/** How the pins are read and written. */
+const CODEC: SettingCodec<ReadonlyMap<string, ServerPins>> = { parse: (text) => serversOf(strictObject(text, MAX_VALUES) ?? {}), format: textOf };
+
 /** The pins. */
 export class Pins {
-  readonly #file: FreshFile;
+  readonly #setting: Setting<ReadonlyMap<string, ServerPins>>;
   readonly #clock: () => number;
-  #servers: ReadonlyMap<string, ServerPins> = new Map();
-  #fault: string | undefined;
 
-  /** `now` in monotonic milliseconds, `clock` in those of the epoch. */
-  constructor(workspace: string, clock: () => number, now?: () => number) {
+  /** `clock` in milliseconds of the epoch. */
+  constructor(settings: SettingStore, clock: () => number) {
     this.#clock = clock;
-    this.#file = new FreshFile(
-      join(workspace, PINS_FILE),
-      (state) => {
-        closeToOthers(this.#file.path, state);
-        try {
-          this.#servers = serversOf(strictObject(state, MAX_VALUES) ?? {});
-          this.#fault = undefined;
-        } catch (error) {
-          this.#fault = (error as Error).message; // last-good
-        }
-      },
-      now,
-      undefined,
-      MAX_BYTES,
-    );
+    this.#setting = settings.open('mcp-pins', CODEC, () => undefined);
   }
 
-  /** Why the file can't be used now; undefined if it can. */
+  /** Why the pins can't be used now; undefined if they can. */
   get fault(): string | undefined {
-    this.#file.refresh();
-    return this.#fault;
+    return this.#setting.now().fault;
   }
 
-  of(server: string, isFresh = false): ServerPins {
-    this.#file.refresh(isFresh);
-    return this.#servers.get(server) ?? NONE;
+  of(server: string): ServerPins {
+    return this.#setting.now().good?.get(server) ?? NONE; // last-good
+  }
+
+  /** Looks at once. Rejects with STORE_UNREACHABLE. */
+  look(): Promise<void> {
+    return this.#setting.look();
   }
 
   /** Remembers what a server has listed: what differs from its pin is changed, what has none is new. With `offers`, new tools are pinned. */
@@ -134,16 +124,16 @@ export class Pins {
   }
 
   async #rewrite(change: (all: Map<string, ServerPins>) => boolean): Promise<void> {
-    await this.#file.rewrite(() => {
-      if (this.#fault !== undefined) throw damaged(PINS_FILE, this.#fault);
-      const all = new Map(this.#servers);
+    await this.#setting.update(({ good = new Map<string, ServerPins>(), fault }) => {
+      if (fault !== undefined) throw damaged(PINS_FILE, fault);
+      const all = new Map(good);
       if (!change(all)) return undefined;
       const text = textOf(all);
-      if (text === textOf(this.#servers)) return undefined;
+      if (text === textOf(good)) return undefined;
       const bytes = Buffer.from(text);
       if (bytes.length > MAX_BYTES || exceededLimit(bytes, { values: MAX_VALUES }) !== undefined)
         throw new BlockhouseError('TOOL_SERVER_REFUSED', 'What the servers say of their tools is too much to keep. Remove a server first.');
-      return text;
+      return all;
     });
   }
 
