@@ -114,7 +114,7 @@ export { realPathOf } from './store/files/real-path.ts';
 export { checkStore, connectStore, openSettings, openStoreSchema } from './store/open.ts';
 export { rounded } from './store/parts/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/parts/log-text.ts';
-export type { GatewayCall, KeySpend, LogRange } from './store/port.ts';
+export type { GatewayCall, KeySpend, LogRange, Setting, SettingCodec, SettingStore } from './store/port.ts';
 export type { ConnectOptions, ListPage, ListQuery, ListSort, LogFields, LogLevel as LineLevel, StoreConnection } from './store/store.ts';
 export { argumentCheck, bounded } from './tools/arguments.ts';
 export { canonicalJson, sha256 } from './tools/canonical.ts';

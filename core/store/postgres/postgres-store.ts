@@ -186,6 +186,7 @@ class PostgresStore implements Store {
     posts.on(({ what }) => {
       if (what === 'setting') options.settings.hint();
     });
+    options.settings.told(() => posts.tell({ what: 'setting' }));
   }
 
   /** Joins. Rejects with STORE_UNREACHABLE, or with WORKSPACE_DAMAGED for a copy that is not whole. */
