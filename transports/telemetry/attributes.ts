@@ -17,6 +17,9 @@ export const CONVENTION = {
   operation: 'gen_ai.operation.name',
   provider: 'gen_ai.provider.name',
   agent: 'gen_ai.agent.name',
+  toolName: 'gen_ai.tool.name',
+  toolCall: 'gen_ai.tool.call.id',
+  toolType: 'gen_ai.tool.type',
   requestModel: 'gen_ai.request.model',
   stream: 'gen_ai.request.stream',
   responseModel: 'gen_ai.response.model',
@@ -51,6 +54,7 @@ export const OWN = {
   channel: 'blockhouse.channel',
   outcome: 'blockhouse.outcome',
   trigger: 'blockhouse.trigger',
+  approval: 'blockhouse.approval_id',
   /** So much content waited for its export that this span has none. */
   contentDropped: 'blockhouse.content_dropped',
 } as const;

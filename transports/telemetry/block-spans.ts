@@ -51,6 +51,11 @@ export class BlockSpans {
     return span !== undefined && isRecorded(span.own) ? span.own : undefined;
   }
 
+  /** The span of a message that has no outcome yet. */
+  spanOf(message: string): TraceParent | undefined {
+    return this.#messages.get(message)?.span.own;
+  }
+
   #queued({ block, id, channel, traceparent }: CoreEvents['message.queued']): void {
     const from = this.#tracing.clock.now();
     this.#add(block, id, { from, link: parseTraceparent(traceparent), attributes: { [OWN.channel]: channel }, waitsSince: from });

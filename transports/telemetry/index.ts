@@ -17,6 +17,7 @@ import { type Loaders, loadPackages, type Packages } from './packages.ts';
 import { type OtlpSettings, readOtlpSettings } from './settings.ts';
 import { DROP_REASONS, SpanQueue } from './span-queue.ts';
 import { recorded, SpanIds } from './spans.ts';
+import { ToolSpans } from './tool-spans.ts';
 import { RequestSpans, type Tracing } from './tracing.ts';
 import { Upstreams } from './upstreams.ts';
 
@@ -91,7 +92,9 @@ function startTracing(core: Core, { api, sdk, newSpanOutlet }: Packages, { trace
   const ids = new SpanIds(api, sdk, shared.env);
   const tracing: Tracing = { clock: new SpanClock(), ids, note: (noted) => queue.add(noted) };
   const requests = new RequestSpans(core, tracing, traces.takesParents);
-  const blocks = new BlockSpans(core, tracing, () => metrics.dropSpans('queue_full', 1));
+  const lost = (): void => metrics.dropSpans('queue_full', 1);
+  const blocks = new BlockSpans(core, tracing, lost);
+  new ToolSpans(core, tracing, (message) => blocks.spanOf(message), lost);
   const requestOf = (traceparent: string) => requests.find(traceparent) ?? recorded(traceparent);
   const parentOf = (fact: CoreEvents['call.finished'], from: number) => {
     if (fact.traceparent !== undefined) return requestOf(fact.traceparent);
