@@ -23,7 +23,9 @@ const ZERO = '0'.charCodeAt(0);
 
 /** Undefined for a text that is not well formed. */
 export function parseTraceparent(text: unknown): TraceParent | undefined {
-  const [, traceId, spanId, flags = ''] = typeof text === 'string' ? (FORM.exec(text) ?? []) : [];
+  if (typeof text !== 'string') return undefined;
+  if (isPlain(text)) return { traceId: text.slice(3, 35), spanId: text.slice(36, 52), flags: Number.parseInt(text.slice(53), 16) };
+  const [, traceId, spanId, flags = ''] = FORM.exec(text) ?? [];
   return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId, flags: Number.parseInt(flags, 16) };
 }
 
