@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { keptText } from '../../../base/kept-text.ts';
 import { countable } from '../../parts/spend-days.ts';
-import type { GatewayCall, OpenCall } from '../../port.ts';
+import type { GatewayCall, NotedCall, OpenCall } from '../../port.ts';
 
 /** How often the lines are made as small as they may be. */
 export const TURN_MS = 100;
@@ -79,7 +79,7 @@ export class CallCovers {
   }
 
   /** True for a call under way that has no line of its own. */
-  has({ place }: OpenCall): boolean {
+  has({ place }: NotedCall): boolean {
     return place instanceof Covered && !place.hasLeft; // one-place
   }
 
@@ -91,7 +91,7 @@ export class CallCovers {
   }
 
   /** A covered call has ended with this (until-written). False while a line must be written. */
-  end(call: OpenCall, { at, usage, costUsd, leastUsd }: GatewayCall): boolean {
+  end(call: NotedCall, { at, usage, costUsd, leastUsd }: GatewayCall): boolean {
     const covered = call.place as Covered;
     covered.hasLeft = true;
     const isEnough = use(covered, countable(usage?.inputTokens), countable(usage?.totalTokens), countable(costUsd ?? leastUsd), { at, costUsd });

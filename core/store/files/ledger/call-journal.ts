@@ -12,7 +12,7 @@ import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, w
 import { isObject, tryParseJson } from '../../../base/json.ts';
 import { keptText } from '../../../base/kept-text.ts';
 import type { Usage } from '../../../types.ts';
-import type { GatewayCall, OpenCall } from '../../port.ts';
+import type { GatewayCall, NotedCall, OpenCall } from '../../port.ts';
 import { storageFault } from '../atomic-file.ts';
 import { readRegular, SAFELY } from '../regular-file.ts';
 import { CallCovers, type CoverLine, TURN_MS } from './call-covers.ts';
@@ -93,7 +93,7 @@ export class CallJournal {
   }
 
   /** Writes the end of a call (ended-soon), and returns its id if it has a line of its own. */
-  end(noted: OpenCall, call: GatewayCall): string | undefined {
+  end(noted: NotedCall, call: GatewayCall): string | undefined {
     if (this.#covers.has(noted)) {
       if (!this.#covers.end(noted, call)) this.#writeSoon().catch(this.#onFault);
       return undefined;
