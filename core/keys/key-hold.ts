@@ -359,7 +359,20 @@ export class HeldCalls {
     if (hold.id === '') hold.id = this.#newId();
     const { costUsd, leastUsd } = costOf(usage, pricer);
     const { requestId, adapterId: provider, model } = call;
-    return { id: hold.id, at, requestId, key: key.name, group: key.group ?? undefined, provider, model, usage, costUsd, leastUsd, error: 'SHUTTING_DOWN', place };
+    return {
+      id: hold.id,
+      at,
+      requestId,
+      key: key.name,
+      group: key.group ?? undefined,
+      provider,
+      model,
+      usage,
+      costUsd,
+      leastUsd,
+      error: 'SHUTTING_DOWN',
+      place,
+    };
   }
 
   #newId(): string {
