@@ -5,12 +5,12 @@
 // own-hash: a pin counts only if its definition has its hash, so that an edit of the file by hand changes no text that was approved.
 import { join } from 'node:path';
 import { exceededLimit, isObject } from '../../core/base/json.ts';
-import { BlockhouseError, closeToOthers, FreshFile } from '../../core/index.ts';
+import { BlockhouseError, closeToOthers, FreshFile, type SkillPin, type SkillPins } from '../../core/index.ts';
 import { toolHash } from './hashes.ts';
 import { damaged, strictObject } from './mcp-json.ts';
 import type { Era, ListedTool } from './server.ts';
 import { judged, type SeenTool } from './seen-tools.ts';
-import { type SkillPin, type SkillPins, skillPinsOf } from './skills/skill-pins.ts';
+import { skillPinsOf } from './skills/skill-pins.ts';
 
 /** The name of the file in a workspace. */
 export const PINS_FILE = 'mcp-pins.json';

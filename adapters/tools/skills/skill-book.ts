@@ -15,6 +15,7 @@ import {
   type OfferedSkills,
   type ReadSkill,
   type SkillHost,
+  type SkillPin,
   type SkillView,
   schemas,
   type Validator,
@@ -22,7 +23,7 @@ import {
 } from '../../../core/index.ts';
 import type { Pins } from '../pins.ts';
 import { readSkillFolder, type SkillFolder, skillNames, type SkillRoot } from './skill-folder.ts';
-import { type SkillPin, skillPin } from './skill-pins.ts';
+import { skillPin } from './skill-pins.ts';
 
 const ALL = '*';
 const BLOCK = /^[a-z0-9][a-z0-9-]{0,31}$/;
