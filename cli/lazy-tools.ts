@@ -100,12 +100,13 @@ interface SkillPlaces {
 }
 
 function lazySkills(load: () => Promise<ToolHost>, { has, namesIn, isConfigured }: SkillPlaces): SkillHost {
-  const hasOwn = (): boolean => has('blocks') && namesIn('blocks').some((name) => has(join('blocks', name, 'skills')));
+  const folderOf = (owner: string): string => (owner === '_' ? 'skills' : join('blocks', owner, 'skills'));
+  const hasOwn = (): boolean => has('blocks') && namesIn('blocks').some((name) => has(folderOf(name)));
   const skills = async (): Promise<SkillHost> => (await load()).skills as SkillHost;
   return {
     offered: async (owners, names) => (await skills()).offered(owners, names),
     read: async (owners, name) => (await skills()).read(owners, name),
-    list: async (owners) => (await skills()).list(owners),
+    list: async (owners) => (owners.some((owner) => has(folderOf(owner))) ? (await skills()).list(owners) : []),
     get: async (owner, name) => (await skills()).get(owner, name),
     approve: async (owner, name, body, by) => (await skills()).approve(owner, name, body, by),
     forget: async (owner) => ((await isConfigured()) ? (await skills()).forget(owner) : undefined),

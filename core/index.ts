@@ -134,7 +134,7 @@ export type {
   ToolTask,
 } from './tools/port.ts';
 export { resolved, type Sources, secretsNamedIn, withoutReferences } from './tools/references.ts';
-export type { OfferedSkills, ReadSkill, SkillHost, ToolServerState, ToolServers } from './tools/servers.ts';
+export type { OfferedSkills, ReadSkill, SkillHost, SkillPin, SkillPins, ToolServerState, ToolServers } from './tools/servers.ts';
 export { WORKSPACE_OWNER } from './tools/skills.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';

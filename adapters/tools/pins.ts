@@ -5,12 +5,12 @@
 // bound: an approval names what was shown, by its hash. What differs by then is not approved.
 // own-hash: a pin counts only if its definition has its hash, so that an edit of the file by hand changes no text that was approved.
 import { exceededLimit, isObject } from '../../core/base/json.ts';
-import { BlockhouseError, type Setting, type SettingCodec, type SettingStore } from '../../core/index.ts';
+import { BlockhouseError, type Setting, type SettingCodec, type SettingStore, type SkillPin, type SkillPins } from '../../core/index.ts';
 import { toolHash } from './hashes.ts';
 import { damaged, strictObject } from './mcp-json.ts';
 import { judged, type SeenTool } from './seen-tools.ts';
 import type { Era, ListedTool } from './server.ts';
-import { type SkillPin, type SkillPins, skillPinsOf } from './skills/skill-pins.ts';
+import { skillPinsOf } from './skills/skill-pins.ts';
 
 /** The name of the file in a workspace. */
 export const PINS_FILE = 'mcp-pins.json';

@@ -1,5 +1,6 @@
 // Lists and approves the skills of blocks and of the workspace.
 import { BlockhouseError } from '../errors.ts';
+import type { Warning } from '../schemas/chat.ts';
 import type { SkillHost } from '../tools/servers.ts';
 import { WORKSPACE_OWNER } from '../tools/skills.ts';
 import type { Blocks } from './api.ts';
@@ -36,6 +37,16 @@ export function skillOperations(
     skill: async (of, name) => needSkills(world).get(await owner(of), name),
     approveSkill: (of, name, body, by) => gate.pass(async () => needSkills(world).approve(await owner(of), name, body, by)),
   };
+}
+
+/** What a person should know of the skills of a block that was imported. */
+export async function importedSkills({ tools, member }: Pick<WorkspaceContext, 'tools' | 'member'>, name: string, isLeft: boolean): Promise<Warning[]> {
+  if (isLeft)
+    return [
+      { field: 'skills', message: 'Its own skills were left out: a database keeps none of blocks. Put them into skills/ of the workspace, and approve them.' },
+    ];
+  const own = member().isShared ? [] : ((await tools?.host.skills?.list([name])) ?? []);
+  return own.length === 0 ? [] : [{ field: 'skills', message: `Its own skills are not approved, so they are not offered: \`blockhouse skills ls ${name}\`` }];
 }
 
 function needSkills({ tools }: Pick<WorkspaceContext, 'tools'>): SkillHost {

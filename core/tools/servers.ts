@@ -40,6 +40,18 @@ export interface OfferedSkill {
   readonly description: string;
 }
 
+/** A skill as it was approved. */
+export interface SkillPin {
+  readonly hash: string;
+  readonly approvedAt: string;
+  readonly approvedBy: string;
+  /** Undefined where it was too long to keep. */
+  readonly files?: Readonly<Record<string, string>> | undefined;
+}
+
+/** By their owner and name. */
+export type SkillPins = Readonly<Record<string, Readonly<Record<string, SkillPin>>>>;
+
 /** Skills that may be offered, and sentences without their end about the others. */
 export interface OfferedSkills {
   readonly skills: readonly OfferedSkill[];

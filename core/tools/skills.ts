@@ -29,7 +29,7 @@ export function skillOffer(all: readonly OfferedSkill[], problems: readonly stri
   while (estimateTokens(sectionOf(sorted.slice(0, fitting))) > MAX_TOKENS) fitting -= 1;
   const [skills, left] = [sorted.slice(0, fitting), sorted.slice(fitting)];
   const names = left.map(({ name }) => name).join(', ');
-  const tooMany = left.length === 0 ? [] : [`the descriptions of skills are more than ${MAX_TOKENS} tokens, so these are not offered: ${names}`];
+  const tooMany = left.length === 0 ? [] : [`The descriptions of skills are more than ${MAX_TOKENS} tokens, so these are not offered: ${names}`];
   return { skills, section: sectionOf(skills), problems: [...problems, ...tooMany] };
 }
 

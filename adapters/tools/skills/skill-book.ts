@@ -1,9 +1,10 @@
 // The skills of a workspace and of its blocks: what lies in their folders, and what of that is approved.
 //
-// approved-only: a skill is offered and read only if all its files have the hash that a person has approved. It is looked at anew each time.
+// approved-only: a skill is offered and read only if all its files have the hash that a person has approved. It is looked at again each time.
 // own-first: of two skills with one name, that of the block counts, also while it is not approved: otherwise a change of it would bring another text in its place.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nextTurn } from '../../../core/base/next-turn.ts';
 import { estimateTokens } from '../../../core/base/tokens.ts';
 import { undefinedFor } from '../../../core/base/undefined-for.ts';
 import {
@@ -14,14 +15,15 @@ import {
   type OfferedSkills,
   type ReadSkill,
   type SkillHost,
+  type SkillPin,
   type SkillView,
   schemas,
   type Validator,
   WORKSPACE_OWNER,
 } from '../../../core/index.ts';
 import type { Pins } from '../pins.ts';
-import { readSkillFolder, type SkillFolder, type SkillRoot, skillNames } from './skill-folder.ts';
-import { type SkillPin, skillPin } from './skill-pins.ts';
+import { readSkillFolder, type SkillFolder, skillNames, type SkillRoot } from './skill-folder.ts';
+import { skillPin } from './skill-pins.ts';
 
 const ALL = '*';
 const BLOCK = /^[a-z0-9][a-z0-9-]{0,31}$/;
@@ -52,7 +54,7 @@ export class SkillBook implements SkillHost {
     for (const name of this.#named(owners, names, problems)) {
       await nextTurn();
       const found = this.#find(owners, name);
-      const problem = found === undefined ? `there is no skill ${name}: make ${placesOf(owners, name)}` : problemOf(found);
+      const problem = found === undefined ? `There is no skill ${name}: make ${placesOf(owners, name)}` : problemOf(found);
       if (problem !== undefined) problems.push(problem);
       else if (found !== undefined) skills.push({ name, hash: found.folder.hash, description: found.folder.description });
     }
@@ -207,8 +209,8 @@ function problemOf(found: Found): string | undefined {
   if (state === 'unusable') return folder.problem;
   const shown = shownName(owner, folder.name);
   return state === 'new'
-    ? `the skill ${shown} is new and not offered (\`blockhouse skills diff ${shown}\`)`
-    : `the skill ${shown} changed and is not offered (\`blockhouse skills diff ${shown}\`)`;
+    ? `The skill ${shown} is new and not offered (\`blockhouse skills diff ${shown}\`)`
+    : `The skill ${shown} changed and is not offered (\`blockhouse skills diff ${shown}\`)`;
 }
 
 function viewOf(found: Found, isWhole: boolean): SkillView {
@@ -240,9 +242,4 @@ function without<T>(all: Readonly<Record<string, T>>, owner: string): Readonly<R
 
 function sentence(text: string): string {
   return /^(?:skills|blocks)\//.test(text) ? `${text}.` : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-/** So that many skills hold nobody up. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

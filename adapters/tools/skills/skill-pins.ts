@@ -2,22 +2,10 @@
 //
 // own-hash: a pin with its texts counts only if they have its hash, as with tools.
 import { isObject } from '../../../core/base/json.ts';
-import { canonicalJson, sha256 } from '../../../core/index.ts';
+import { canonicalJson, sha256, type SkillPin, type SkillPins } from '../../../core/index.ts';
 
 /** The longest skill whose approved text is kept, in characters; of a longer one only the hash is, so that what has changed in it can't be shown. */
 const MAX_KEPT = 262_144;
-
-/** A skill as it was approved. */
-export interface SkillPin {
-  readonly hash: string;
-  readonly approvedAt: string;
-  readonly approvedBy: string;
-  /** Undefined where it was too long to keep. */
-  readonly files?: Readonly<Record<string, string>> | undefined;
-}
-
-/** By their owner and name. */
-export type SkillPins = Readonly<Record<string, Readonly<Record<string, SkillPin>>>>;
 
 /** The pin of what lies in a folder. */
 export function skillPin(hash: string, files: ReadonlyMap<string, string>, approvedAt: string, approvedBy: string): SkillPin {

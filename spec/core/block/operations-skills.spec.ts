@@ -39,6 +39,17 @@ t.test('an approval is lost with the block: a new one of its name, and an import
   t.equal(await stateOf('eve'), 'new');
 });
 
+t.test('an exported block takes its skills along, and the imported one has none of them approved', async (t) => {
+  const one = await skillCore(t, { config: { skills: ['*'] } });
+  one.write('blocks/ada/skills/invoice/SKILL.md', skillMd('invoice'));
+  await one.approve('ada', 'invoice');
+  const bundle = await one.blocks.export('ada');
+  const imported = await one.blocks.import(bundle, 'bob');
+  t.match(imported.warnings, [{ field: 'skills', message: 'Its own skills are not approved, so they are not offered: `blockhouse skills ls bob`' }]);
+  t.match(await one.blocks.skills('bob'), [{ owner: 'bob', name: 'invoice', state: 'new' }]);
+  t.equal((await one.blocks.skill('ada', 'invoice')).state, 'approved');
+});
+
 t.test('a core without a host of tools reads no skills, and says so', async (t) => {
   const { blocks, create } = await startCore(t, { workspace: testFolder(t) });
   t.match(await failure(blocks.skills()), { code: 'WRONG_STATE' });

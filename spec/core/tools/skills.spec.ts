@@ -26,7 +26,7 @@ t.test('what does not fit into 4,000 tokens is left out from its name on, and sa
     skills.map(({ name }) => name),
     many.slice(0, skills.length).map(({ name }) => name),
   );
-  t.match(problems, ['first', new RegExp(`^the descriptions of skills are more than 4000 tokens, so these are not offered: s${skills.length}, .*s99$`)]);
+  t.match(problems, ['first', new RegExp(`^The descriptions of skills are more than 4000 tokens, so these are not offered: s${skills.length}, .*s99$`)]);
 });
 
 t.test('a model reads the text without its front matter, and learns which other files there are', async (t) => {

@@ -1,6 +1,6 @@
 // The skills of one run: those that were approved when it began (same-skills), and their texts while it goes on.
 //
-// as-begun: a skill is read as the run began with it. One that was changed since, also if it was approved anew, is told to the model as changed.
+// as-begun: a skill is read as the run began with it. One that was changed since, also if it was approved again, is changed for the model.
 import { WORKSPACE_OWNER, type SkillOffer, skillOffer, skillRecord, skillText } from '../../../tools/skills.ts';
 import type { SkillHost } from '../../../tools/servers.ts';
 import type { BlockConfig } from '../../../types.ts';

@@ -37,7 +37,7 @@ t.test('a skill is offered once it is approved, and not after a byte of any file
   const { book, approve, write, open, path } = rig(t, { 'skills/invoice/SKILL.md': skillMd('invoice'), 'skills/invoice/terms.md': 'Terms.' });
   t.strictSame(await book.offered(OWNERS, ['invoice']), {
     skills: [],
-    problems: ['the skill invoice is new and not offered (`blockhouse skills diff invoice`)'],
+    problems: ['The skill invoice is new and not offered (`blockhouse skills diff invoice`)'],
   });
   t.match(await approve('_', 'invoice'), { state: 'approved', approvedAt: '2026-11-28T12:00:00.000Z', approvedBy: 'cli', files: ['SKILL.md', 'terms.md'] });
   const { skills, problems } = await book.offered(OWNERS, ['*']);
@@ -48,7 +48,7 @@ t.test('a skill is offered once it is approved, and not after a byte of any file
   write('skills/invoice/terms.md', 'Terms,');
   t.match(await book.offered(OWNERS, ['invoice']), {
     skills: [],
-    problems: ['the skill invoice changed and is not offered (`blockhouse skills diff invoice`)'],
+    problems: ['The skill invoice changed and is not offered (`blockhouse skills diff invoice`)'],
   });
   t.equal(await book.read(OWNERS, 'invoice'), undefined);
   t.match(await book.get('_', 'invoice'), { state: 'changed', now: { 'terms.md': 'Terms,' }, was: { 'terms.md': 'Terms.' } });
@@ -73,7 +73,7 @@ t.test('the skill of a block goes before that of the workspace, also while it is
   const { book, approve, write } = rig(t);
   await approve('_', 'invoice');
   write('blocks/ada/skills/invoice/SKILL.md', skillMd('invoice', 'Of ada.'));
-  t.match(await book.offered(OWNERS, ['*']), { skills: [], problems: ['the skill ada/invoice is new and not offered (`blockhouse skills diff ada/invoice`)'] });
+  t.match(await book.offered(OWNERS, ['*']), { skills: [], problems: ['The skill ada/invoice is new and not offered (`blockhouse skills diff ada/invoice`)'] });
   await approve('ada', 'invoice');
   t.match(await book.offered(OWNERS, ['*']), { skills: [{ description: 'Of ada.' }], problems: [] });
   t.match(await book.offered(['bob', '_'], ['*']), { skills: [{ description: 'How to do invoice.' }] });
@@ -114,7 +114,7 @@ t.test('what is gone is forgotten with the next approval, and servers stay', asy
 t.test('a skill that is named and not there, and what can not be used, are said with their cure', async (t) => {
   const { book, write } = rig(t, {});
   t.match((await book.offered(OWNERS, ['invoice'])).problems, [
-    'there is no skill invoice: make blocks/ada/skills/invoice/SKILL.md or skills/invoice/SKILL.md',
+    'There is no skill invoice: make blocks/ada/skills/invoice/SKILL.md or skills/invoice/SKILL.md',
   ]);
   write('skills/invoice/SKILL.md', '---\nname: invoice\n---\n');
   write('blocks/ada/skills/Loud/SKILL.md', 'x');

@@ -1,6 +1,7 @@
 // What lies in a folder of skills may be anything: nothing of it holds the reading up, and nothing outside of it is read.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, { chmodSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { readSkillFolder, skillNames } from '../../../../adapters/tools/skills/skill-folder.ts';
@@ -60,6 +61,49 @@ t.test('no link is read: not a file, not a folder, not the folder of skills, and
       make(one);
       t.match(one.problem(), problem);
       t.equal(one.read()?.hash, '');
+    });
+  }
+});
+
+/** Does something each time just before a file is opened, and just after. */
+function aroundOpen(t: Test, before: () => void, after: () => void): void {
+  const { openSync } = fs;
+  const put = (open: typeof openSync): void => {
+    fs.openSync = open;
+    syncBuiltinESMExports();
+  };
+  t.teardown(() => put(openSync));
+  put((...given) => {
+    before();
+    try {
+      return openSync(...given);
+    } finally {
+      after();
+    }
+  });
+}
+
+t.test('no-links: a folder that is exchanged for a link in the moment of reading is not read through it', async (t) => {
+  const cases: [title: string, stays: boolean, problem: RegExp][] = [
+    ['and put back', false, /^skills\/invoice has SKILL\.md, which was replaced while it was read; try again$/],
+    ['and left there', true, /^skills\/invoice is a link, and links are not read/],
+  ];
+  for (const [title, stays, problem] of cases) {
+    await t.test(title, async (t) => {
+      const { workspace, read } = rig(t);
+      writeFileSync(join(workspace, 'outside/SKILL.md'), skillMd('invoice', 'Secret.'));
+      const [own, kept, link] = ['skills/invoice', 'kept', 'link'].map((path) => join(workspace, path)) as [string, string, string];
+      symlinkSync(join(workspace, 'outside'), link);
+      const exchange = (): void => {
+        renameSync(own, kept);
+        renameSync(link, own);
+      };
+      const back = (): void => {
+        renameSync(own, link);
+        renameSync(kept, own);
+      };
+      aroundOpen(t, exchange, stays ? () => undefined : back);
+      t.match(read(), { problem, hash: '', description: '', files: new Map() });
     });
   }
 });
