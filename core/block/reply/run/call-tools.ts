@@ -111,7 +111,8 @@ export function argumentsOf({ call, tool: { key } }: ReadyCall, { block, message
   return key === undefined ? args : { ...args, [key.argument]: `${block}/${messageId}/${call.place}` };
 }
 
-function openTask({ task }: CallState, { at }: Pick<CallOptions, 'at'>): OpenTask | undefined {
+/** The task of a call, as it is asked for; undefined where there is none. */
+export function openTask({ task }: CallState, { at }: Pick<CallOptions, 'at'>): OpenTask | undefined {
   if (task === undefined) return undefined;
   const { taskId, ttlMs, pollMs, at: since } = task;
   return { taskId, ttlMs, pollMs, ageMs: Math.max(0, Date.parse(at()) - Date.parse(since)) };

@@ -8,6 +8,7 @@ import { textParts } from '../../../gateway/parts.ts';
 import type { Claim } from '../../../store/port.ts';
 import type { BlockContext } from '../block-context.ts';
 import { answerEntry } from '../outcome.ts';
+import { cancelTasks } from './cancel-tasks.ts';
 import { RunJournal } from './run-journal.ts';
 
 /** Why a run ends. */
@@ -60,6 +61,8 @@ export async function cancelWaiting(
   const at = context.at();
   const listener = { block: context.name, bus: context.world.bus };
   const journal = await RunJournal.open({ conversation, claim, messageId: id, listener });
+  const host = context.world.tools?.host;
+  if (host !== undefined && !context.world.halted().halted) await cancelTasks({ block: context.name, messageId: id, host, journal, at: () => at });
   const closed = await closeRun(journal, id, { status: 'cancelled', code: 'CANCELLED', what: 'The message was cancelled.', at });
   const { provider = '', model = '' } = journal.state.steps.at(-1) ?? {};
   const content = textParts(closed?.text ?? '');
