@@ -28,7 +28,7 @@ export async function connect(sdk: Sdk, transport: Transport, { era, timeoutMs, 
   const client = new sdk.Client(
     { name: 'blockhouse', version: VERSION },
     {
-      capabilities: era === 'modern' ? { extensions: { [TASKS]: {} } } : {},
+      capabilities: era === 'modern' ? { elicitation: { form: {} }, extensions: { [TASKS]: {} } } : {},
       jsonSchemaValidator: NO_VALIDATION,
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
       inputRequired: { autoFulfill: false },

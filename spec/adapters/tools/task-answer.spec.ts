@@ -39,7 +39,8 @@ t.test('each status is one kind of answer, with the words of the server cut and 
   t.equal(said({ status: 'failed', error: { code: -1, message: 'No\u0007.' } }), 'The server could not finish the call. No.');
   t.equal(said({ status: 'failed', statusMessage: 'No disk.' }), 'The server could not finish the call. No disk.');
   t.ok((said({ status: 'cancelled', statusMessage: 'y'.repeat(1_000_000) }) ?? '').length < 600);
-  t.strictSame(read({ status: 'input_required' }), { kind: 'asking' });
+  t.strictSame(read({ status: 'input_required' }), { kind: 'asking', requests: {} });
+  t.strictSame(read({ status: 'input_required', inputRequests: { who: {} } }), { kind: 'asking', requests: { who: {} } });
   for (const answer of [{ status: 'over' }, { taskId: 'b', status: 'completed' }, {}]) t.strictSame(read(answer), { kind: 'unreadable' });
   t.strictSame(readTaskAnswer('completed', TASK), { kind: 'unreadable' });
 });

@@ -38,6 +38,7 @@ async function cancelled(call: CallState, options: CancelOptions): Promise<RunRe
   };
   try {
     const outcome = await host.call(request, AbortSignal.timeout(CANCEL_MS));
+    if (outcome.kind !== 'result') return [];
     return [{ ...(await resultOf(call.place, outcome, { ...RESULT, at: options.at })), open: true }];
   } catch (error) {
     const { code } = toBlockhouseError(error);

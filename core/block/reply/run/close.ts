@@ -38,7 +38,16 @@ export async function closeRun(journal: RunJournal, messageId: string, { status,
     const open = state.calls.filter(({ outcome }) => outcome === undefined);
     return [
       ...state.pending.map(({ approval }): RunRecord => ({ t: 'decision', approval: approval.id, decision: 'cancel', by, at })),
-      ...open.map(({ place, tries }): RunRecord => {
+      ...open.map(({ place, tries, question }): RunRecord => {
+        if (question?.isAnswered === false)
+          return {
+            t: 'result',
+            call: place,
+            at,
+            ms: 0,
+            isError: true,
+            text: `The server has asked a person for something, and got no answer, because ${cause}.`,
+          };
         if (tries > 0) return { t: 'unknown', call: place, why: `${cause} while it ran` };
         return { t: 'refused', call: place, code: 'not-run', note: `It was not called, because ${cause}.` };
       }),
