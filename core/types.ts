@@ -2773,6 +2773,43 @@ export interface ApproveToolServer {
   readonly tools: Readonly<Record<string, string>>;
 }
 
+/** The tools of a block. */
+export interface BlockToolList {
+  readonly servers: readonly {
+    readonly name: string;
+    /** held: its definition is not approved. changed: it is not the approved one any more. failed: it does not start, or its entry can not be used */
+    readonly state: 'idle' | 'starting' | 'ready' | 'stopping' | 'failed' | 'held' | 'changed';
+    /** Why tools of it are missing */
+    readonly problem?: string;
+  }[];
+  readonly tools: readonly BlockToolView[];
+}
+
+/** A tool, as the rules of a block have it. */
+export interface BlockToolView {
+  readonly server: string;
+  readonly tool: string;
+  /** Only approved ones of a server that can be called are offered */
+  readonly state: 'approved' | 'changed' | 'new' | 'unusable' | 'gone';
+  /** What becomes of a call */
+  readonly rule: 'allow' | 'ask' | 'deny';
+  /** The pattern that says so, or `default` */
+  readonly by: string;
+  /** Calls with some arguments are allowed, which the rule does not say */
+  readonly allowsSome: boolean;
+  /** A rule allows it also in a tainted run */
+  readonly evenTainted: boolean;
+  /** In a tainted run it waits for a person, although it is allowed */
+  readonly asksTainted: boolean;
+  readonly marks: ToolMarks;
+  /** Of its definition, by estimate */
+  readonly tokens: number;
+  /** Calls of the block that were made today, in the timezone of its budget */
+  readonly callsToday: number;
+  /** A new run does not offer it: the model must find it with block__find_tool */
+  readonly mustBeFound: boolean;
+}
+
 /** The body that makes one call of a tool. */
 export interface CallTool {
   /** Its name, as the server says it */

@@ -15,6 +15,7 @@ import type {
   BlockEntry,
   BlockMemory,
   BlockPulse,
+  BlockToolList,
   ChangeFact,
   Channel,
   ChatEntry,
@@ -242,6 +243,8 @@ export interface Blocks {
   run(name: string, messageId: string): Promise<RunJournal>;
   /** A whole result that was too long for the model. `ref` is its place in the run (`3.1`). Rejects with RUN_NOT_FOUND. */
   runResult(name: string, messageId: string, ref: string): Promise<RunResult>;
+  /** The servers and tools of a block, with the rule that holds for each. Starts nothing. */
+  tools(name: string): Promise<BlockToolList>;
   /**
    * The calls of all blocks that wait for people, the next deadline first; with another `state` those that were decided since the server has started, the newest decision
    * first. A page at a time. Rejects with INVALID_REQUEST naming the field.

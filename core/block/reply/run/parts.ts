@@ -4,5 +4,6 @@ export { cancelWaiting } from './close.ts';
 export { decide } from './decide.ts';
 export { runFor } from './run.ts';
 export { missingTools } from './run-tools.ts';
+export { toolRules } from './tool-rules.ts';
 export { decisionsOf, shownStored } from './shown.ts';
 export { runsInProcess, waitFor } from './waiting.ts';
