@@ -1410,6 +1410,8 @@ export type RunRecord = {
   readonly at: string;
   readonly try: number;
   readonly pin: string;
+  /** What the call costs by `usdPerCall`, in USD */
+  readonly usd?: number;
 } | {
   readonly t: 'task';
   /** The step, and the number of the call in it: 3.1 */
@@ -2909,6 +2911,8 @@ export interface ToolServerSettings {
     /** JSON pointer into its result: the call ran if something stands there that is neither null nor empty */
     readonly found: string;
   }>>;
+  /** What one call of a tool costs, in USD, by its name or a pattern; it is in the ledger and counts for caps */
+  readonly usdPerCall?: Readonly<Record<string, number>>;
   /** Linux: without network and home, or with the network */
   readonly sandbox?: 'bwrap' | 'bwrap+net';
   /** What happens to tools that appear after the approval: they wait for a person, or are offered at first sight; default hold */
@@ -3406,8 +3410,8 @@ export type BlockPulse = Required<PulseFile>;
 /** memory.json. */
 export type BlockMemory = MemoryFile;
 
-/** Why a model was called: for an answer, or for a summary of the memory. */
-export type CallPurpose = 'chat' | 'summary';
+/** What was paid for: a call of a model for an answer or for a summary of the memory, or a call of a tool. */
+export type CallPurpose = 'chat' | 'summary' | 'tool';
 
 /** Who or what caused a transition. */
 export type TransitionActor = Transition['actor'];

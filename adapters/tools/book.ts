@@ -221,9 +221,9 @@ export function definitionOf(server: string, tool: string, pin: string, { title,
 
 /** What the core knows of the settings of a server. */
 export function settingsOf({ rawSettings, settings, template }: ServerEntry): ServerSettings {
-  const { marks, keyArguments, probe } = (rawSettings ?? {}) as ServerSettings;
+  const { marks, keyArguments, probe, usdPerCall } = (rawSettings ?? {}) as ServerSettings;
   const { callTimeoutMs, maxResultBytes } = settings;
-  return { marks, keyArguments, probe, isRemote: template.kind === 'http', callTimeoutMs, maxResultBytes };
+  return { marks, keyArguments, probe, usdPerCall, isRemote: template.kind === 'http', callTimeoutMs, maxResultBytes };
 }
 
 function notBegun(message: string): BlockhouseError {

@@ -163,7 +163,10 @@ const decision = object({ t: name('decision'), approval: string, decision: oneOf
   'note',
   'scope',
 ]);
-const begun = object({ t: name('call'), call, at: time, try: count, pin: string });
+const begun = object(
+  { t: name('call'), call, at: time, try: count, pin: string, usd: { ...number, description: 'What the call costs by `usdPerCall`, in USD' } },
+  ['usd'],
+);
 const task = object({ t: name('task'), call, taskId: string, ttlMs: count, pollMs: count });
 const result = object(
   {

@@ -50,6 +50,12 @@ export const ToolServerSettings = closedObject(
       }),
       description: 'By the name of a tool: which other one says whether a call of it ran whose outcome is not known',
     },
+    usdPerCall: {
+      type: 'object',
+      maxProperties: 1000,
+      additionalProperties: { type: 'number', minimum: 0, maximum: 10_000 },
+      description: 'What one call of a tool costs, in USD, by its name or a pattern; it is in the ledger and counts for caps',
+    },
     sandbox: { ...oneOf(['bwrap', 'bwrap+net']), description: 'Linux: without network and home, or with the network' },
     newTools: {
       ...oneOf(['hold', 'offer']),
@@ -67,6 +73,7 @@ export const ToolServerSettings = closedObject(
     'marks',
     'keyArguments',
     'probe',
+    'usdPerCall',
     'sandbox',
     'newTools',
   ],

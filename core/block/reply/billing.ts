@@ -10,7 +10,7 @@ import type { PricedModel, Prices } from '../../gateway/pricing.ts';
 import type { CallPurpose } from '../../schemas/block-costs.ts';
 import type { Usage } from '../../schemas/chat.ts';
 import { DEFAULT_MAX_TOKENS } from '../../schemas/chat.ts';
-import type { CallOfKey, LedgerStore, WorstCase } from '../../store/port.ts';
+import type { CallOfKey, LedgerLine, LedgerStore, WorstCase } from '../../store/port.ts';
 import type { Candidate } from '../status/candidates.ts';
 
 /** A call with its price, as it is in the ledger. */
@@ -118,6 +118,13 @@ export class Billing {
     await ledger.append(line).catch(ledgerFault);
     bus.emit('call.billed', { call: call.call, block, provider, model, purpose, usage, costUsd });
     return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed };
+  }
+
+  /** Writes the line of a call of a tool. Rejects as `write` does. */
+  async writeTool(call: Omit<LedgerLine, 'purpose'>, key: string | undefined): Promise<void> {
+    const line = { ...call, purpose: 'tool' as const };
+    if (key !== undefined) this.#options.countForKey?.({ ...line, key, latencyMs: 0, ttftMs: null });
+    await this.#options.ledger.append(line).catch(ledgerFault);
   }
 
   /** Where only answers tell the price, one without its bill costs as much a token as the dearest one of its model (pricing.ts, not-told). */

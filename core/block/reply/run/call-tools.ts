@@ -41,7 +41,18 @@ export async function callTools(ready: readonly ReadyCall[], options: CallOption
   for (let from = 0; from < ready.length && !signal.aborted && options.mayCall(); from += parallel) {
     const group = ready.slice(from, from + parallel);
     const at = options.at();
-    await journal.append(group.map(({ call, tool }): RunRecord => ({ t: 'call', call: call.place, at, try: call.tries + 1, pin: tool.definition.pin }))); // intent-first
+    await journal.append(
+      group.map(
+        ({ call, tool }): RunRecord => ({
+          t: 'call',
+          call: call.place,
+          at,
+          try: call.tries + 1,
+          pin: tool.definition.pin,
+          ...(tool.usd !== undefined && { usd: tool.usd }),
+        }),
+      ),
+    ); // intent-first
     let left = group.length;
     const calls = group.map(async (one) => {
       const records = await callOne(one, options);

@@ -9,6 +9,7 @@ import type { Claim } from '../../../store/port.ts';
 import type { BlockContext } from '../block-context.ts';
 import { answerEntry } from '../outcome.ts';
 import { RunJournal } from './run-journal.ts';
+import { payerOf } from './tool-bills.ts';
 
 /** Why a run ends. */
 export interface Ended {
@@ -59,7 +60,8 @@ export async function cancelWaiting(
   const { id } = message;
   const at = context.at();
   const listener = { block: context.name, bus: context.world.bus };
-  const journal = await RunJournal.open({ conversation, claim, messageId: id, listener });
+  const pay = payerOf(context, id, message.chain?.find(({ key }) => key !== undefined)?.key);
+  const journal = await RunJournal.open({ conversation, claim, messageId: id, listener, pay });
   const closed = await closeRun(journal, id, { status: 'cancelled', code: 'CANCELLED', what: 'The message was cancelled.', at });
   const { provider = '', model = '' } = journal.state.steps.at(-1) ?? {};
   const content = textParts(closed?.text ?? '');
