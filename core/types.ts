@@ -1249,6 +1249,8 @@ export interface ChainLink {
   readonly via: 'api' | 'key' | 'hook' | 'mcp' | 'block';
   /** The name of the key with which it was sent */
   readonly key?: string;
+  /** The key was trusted when the message came, so it does not taint */
+  readonly trusted?: boolean;
   /** The id of the hook that took it */
   readonly hook?: string;
   /** The name of the block that has sent it with a call of `block/send` */
@@ -2189,6 +2191,8 @@ export interface ChangeKey {
   readonly rights?: readonly ('blocks' | 'mcp')[];
   /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks?: readonly string[] | null;
+  /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+  readonly trusted?: boolean;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
 }
@@ -2223,6 +2227,8 @@ export interface CreateKey {
   readonly rights?: readonly ('blocks' | 'mcp')[];
   /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks?: readonly string[] | null;
+  /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+  readonly trusted?: boolean;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
 }
@@ -2349,6 +2355,8 @@ export interface KeyList {
     readonly rights: readonly ('blocks' | 'mcp')[];
     /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
     readonly blocks: readonly string[] | null;
+    /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+    readonly trusted?: boolean;
     /** From then on the key is refused */
     readonly expiresAt: string | null;
     /** Stands for these limits of this key: for `If-Match` of a change, in quotes */
@@ -2486,6 +2494,8 @@ export interface ShownKey {
   readonly rights: readonly ('blocks' | 'mcp')[];
   /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks: readonly string[] | null;
+  /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+  readonly trusted?: boolean;
   /** From then on the key is refused */
   readonly expiresAt: string | null;
   /** Stands for these limits of this key: for `If-Match` of a change, in quotes */

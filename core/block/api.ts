@@ -100,7 +100,7 @@ export interface BlockQuestion {
   /** The client's own id of the question. */
   readonly idempotencyKey?: string | undefined;
   /** The key that the client has presented; undefined for the token of the workspace. */
-  readonly key?: { readonly name: string; readonly hash: string } | undefined;
+  readonly key?: { readonly name: string; readonly hash: string; readonly trusted?: boolean | undefined } | undefined;
   readonly traceparent?: string | undefined;
 }
 
@@ -109,7 +109,7 @@ export interface AgentMessage {
   /** Checked when it is sent. */
   readonly body: PostMessage;
   /** The key that it has presented; undefined for the token of the workspace. */
-  readonly key?: { readonly name: string; readonly hash: string } | undefined;
+  readonly key?: { readonly name: string; readonly hash: string; readonly trusted?: boolean | undefined } | undefined;
   readonly traceparent?: string | undefined;
 }
 
