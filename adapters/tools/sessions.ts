@@ -6,6 +6,7 @@ import { BlockhouseError, type Environment, type ServerFact, type ToolCallReques
 import { Upstream } from '../outbound/client.ts';
 import { startHttp } from './http-server.ts';
 import { RunningBook } from './leftovers.ts';
+import { maskedResult } from './masked-result.ts';
 import { Places } from './places.ts';
 import type { RunningServer } from './running-server.ts';
 import { loadSdk } from './sdk.ts';
@@ -72,7 +73,7 @@ export class ServerSessions implements Sessions {
 
   async call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
     if (this.#isClosed) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The server is shutting down.');
-    return this.#slotOf(server, call.block).call(server, call, signal);
+    return maskedResult(await this.#slotOf(server, call.block).call(server, call, signal), server.ownSecrets ?? []);
   }
 
   async look(server: CallableServer, signal: AbortSignal): Promise<LookedAt> {
