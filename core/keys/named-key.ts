@@ -83,6 +83,7 @@ export function checkedLimits(limits: Partial<KeyLimits>): KeyLimits {
     group: groupName(limits.group),
     models: patterns(limits.models),
     rights: rights(limits.rights),
+    ...trusted(limits.trusted),
     blocks: blockPatterns(limits.blocks),
     expiresAt: time(limits.expiresAt),
   };
@@ -116,6 +117,13 @@ function rights(value: unknown): KeyLimits['rights'] {
   const isRight = (one: unknown): one is (typeof KEY_RIGHTS)[number] => KEY_RIGHTS.some((right) => right === one);
   if (!Array.isArray(value) || !value.every(isRight)) throw invalidRequest('rights', `must be a list of ${KEY_RIGHTS.join(', ')}`);
   return [...new Set(value)];
+}
+
+/** Stored only where it is true. */
+function trusted(value: unknown): { readonly trusted?: boolean } {
+  if (value === undefined) return {};
+  if (typeof value !== 'boolean') throw invalidRequest('trusted', 'must be true or false');
+  return { trusted: value };
 }
 
 const BLOCK_PATTERN = /^[a-z0-9*-]{1,32}$/;
