@@ -139,7 +139,19 @@ export type ShownApproval = types.ShownApproval;
 export const RunCall = object({ n: count, id: string, tool: string, name: string, arguments: anyObject, providerMetadata: anyObject }, ['providerMetadata']);
 export type RunCall = types.RunCall;
 
-const run = object({ t: name('run'), run: count, at: time, cause: string, tools: listOf(string), limits: anyObject, taint: listOf(Taint) }, ['taint']);
+const run = object(
+  {
+    t: name('run'),
+    run: count,
+    at: time,
+    cause: string,
+    tools: listOf(string),
+    skills: { ...listOf(string), description: 'Those in the prompt, with the hash of each: `invoice#77ab…`' },
+    limits: anyObject,
+    taint: listOf(Taint),
+  },
+  ['skills', 'taint'],
+);
 const resume = object({ t: name('resume'), at: time, attempt: count });
 const model = object({ t: name('model'), step, at: time, provider: string, model: string, tokens: count });
 const answer = object(
@@ -164,7 +176,14 @@ const decision = object({ t: name('decision'), approval: string, decision: oneOf
   'scope',
 ]);
 const begun = object({ t: name('call'), call, at: time, try: count, pin: string });
-const task = object({ t: name('task'), call, taskId: string, ttlMs: count, pollMs: count });
+const task = object({
+  t: name('task'),
+  call,
+  at: time,
+  taskId: { type: 'string', description: 'Under which its server goes on with the call by itself' },
+  ttlMs: { ...orNull(count), description: 'How long the server keeps the task; null: for ever' },
+  pollMs: { ...count, description: 'How often the server wants to be asked for it' },
+});
 const result = object(
   {
     t: name('result'),
