@@ -131,6 +131,7 @@ export type {
   ToolDefinition,
   ToolHost,
   ToolOutcome,
+  ToolQuestion,
   ToolTask,
 } from './tools/port.ts';
 export { resolved, type Sources, secretsNamedIn, withoutReferences } from './tools/references.ts';

@@ -1174,6 +1174,8 @@ export interface Decide {
   readonly scope?: 'once' | 'always' | 'same-arguments';
   /** For the model */
   readonly note?: string;
+  /** With `approve`, for the kind input: an answer for each form, by its name. `deny` declines all */
+  readonly input?: Readonly<Record<string, InputAnswer>>;
 }
 
 /** A page of a conversation, including archived entries. */
@@ -1233,6 +1235,8 @@ export interface Approval {
   readonly taint?: readonly Taint[];
   /** The hash of the definition of the tool */
   readonly pin?: string;
+  /** For the kind input: the forms that the server asks for, by the names that it gives them */
+  readonly request?: Readonly<Record<string, InputForm>>;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt: string;
   /** ISO 8601, UTC, with milliseconds */
@@ -1337,6 +1341,39 @@ export interface EntryStep {
   readonly preview: string;
 }
 
+/** The answer to it: `content` has the values by the names of the fields. */
+export interface InputAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+/** A field of a form that a server asks a person to fill in. */
+export interface InputField {
+  readonly name: string;
+  /** choice: one of `options`; choices: a list of them */
+  readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'choice' | 'choices';
+  readonly title?: string;
+  readonly description?: string;
+  readonly isRequired: boolean;
+  readonly format?: 'email' | 'uri' | 'date' | 'date-time';
+  readonly options?: readonly {
+    readonly value: string;
+    readonly title: string;
+  }[];
+  /** The least value, or number of characters or choices */
+  readonly min?: number;
+  /** The largest */
+  readonly max?: number;
+  /** What the form begins with */
+  readonly default?: unknown;
+}
+
+/** What a server asks a person. All of its words are those of the server. */
+export interface InputForm {
+  readonly message: string;
+  readonly fields: readonly InputField[];
+}
+
 /** A call as the model asked for it. */
 export interface RunCall {
   readonly n: number;
@@ -1408,6 +1445,7 @@ export type RunRecord = {
   readonly at: string;
   readonly note?: string;
   readonly scope?: 'once' | 'always' | 'same-arguments';
+  readonly input?: Readonly<Record<string, InputAnswer>>;
 } | {
   readonly t: 'call';
   /** The step, and the number of the call in it: 3.1 */
@@ -1428,6 +1466,16 @@ export type RunRecord = {
   readonly ttlMs: number | null;
   /** How often the server wants to be asked for it */
   readonly pollMs: number;
+} | {
+  readonly t: 'input';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  /** What the server asks a person before it goes on */
+  readonly requests: Readonly<Record<string, InputForm>>;
+  /** Goes back to the server as it is */
+  readonly requestState?: string;
 } | {
   readonly t: 'result';
   /** The step, and the number of the call in it: 3.1 */
@@ -1509,6 +1557,8 @@ export interface ShownApproval {
   readonly taint?: readonly Taint[];
   /** The hash of the definition of the tool */
   readonly pin?: string;
+  /** For the kind input: the forms that the server asks for, by the names that it gives them */
+  readonly request?: Readonly<Record<string, InputForm>>;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt: string;
   /** ISO 8601, UTC, with milliseconds */
