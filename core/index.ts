@@ -88,6 +88,7 @@ export type {
   ReportedUsage,
   StreamSink,
   TappedCall,
+  TappedForward,
   TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';
