@@ -1,7 +1,7 @@
 // Runs tools for a server, and loads what does so with the first use: without a server of tools nothing is loaded.
 //
 // nothing-configured: without mcp.json and pins there is nothing to find fault with, and without `.servers.json` nothing that an earlier process has left.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Environment,
@@ -10,6 +10,7 @@ import {
   type ProcessConfig,
   type SettingCodec,
   type SettingStore,
+  type SkillHost,
   type ToolHost,
   type ToolServers,
 } from '../core/index.ts';
@@ -55,6 +56,7 @@ export function lazyTools(options: LazyToolsOptions): ToolHost {
   const unread = (): readonly Finding[] => (kind === 'files' ? [] : FILES.filter(has).map(unreadFile));
   return {
     servers: lazyServers(load, isConfigured, unread),
+    skills: lazySkills(load, { has, namesIn: (folder) => readdirSync(join(workspace, folder)), isConfigured }),
     keepIn(settings, ofKind) {
       kept = settings;
       kind = ofKind;
@@ -82,8 +84,34 @@ function lazyServers(load: () => Promise<ToolHost>, isConfigured: () => Promise<
     put: async (name, body) => (await servers()).put(name, body),
     remove: async (name) => (await servers()).remove(name),
     test: async (name, body, signal) => (await servers()).test(name, body, signal),
+    call: async (name, body, signal) => (await servers()).call(name, body, signal),
     approve: async (name, body, by) => (await servers()).approve(name, body, by),
     setSecret: async (server, field, body) => (await servers()).setSecret(server, field, body),
+  };
+}
+
+/** What tells whether there may be skills. */
+interface SkillPlaces {
+  /** In the folder of the workspace. */
+  has(file: string): boolean;
+  namesIn(folder: string): readonly string[];
+  /** Something may be approved. */
+  isConfigured(): Promise<boolean>;
+}
+
+function lazySkills(load: () => Promise<ToolHost>, { has, namesIn, isConfigured }: SkillPlaces): SkillHost {
+  const folderOf = (owner: string): string => (owner === '_' ? 'skills' : join('blocks', owner, 'skills'));
+  const hasOwn = (): boolean => has('blocks') && namesIn('blocks').some((name) => has(folderOf(name)));
+  const skills = async (): Promise<SkillHost> => (await load()).skills as SkillHost;
+  return {
+    offered: async (owners, names) => (await skills()).offered(owners, names),
+    read: async (owners, name) => (await skills()).read(owners, name),
+    list: async (owners) => (owners.some((owner) => has(folderOf(owner))) ? (await skills()).list(owners) : []),
+    get: async (owner, name) => (await skills()).get(owner, name),
+    approve: async (owner, name, body, by) => (await skills()).approve(owner, name, body, by),
+    forget: async (owner) => ((await isConfigured()) ? (await skills()).forget(owner) : undefined),
+    rename: async (from, to) => ((await isConfigured()) ? (await skills()).rename(from, to) : undefined),
+    findings: async ({ blocks }) => (has('skills') || (blocks && hasOwn()) ? (await skills()).findings({ blocks }) : []),
   };
 }
 

@@ -3,6 +3,7 @@
 // shown-first: a server is started and approved only by the hash of what was shown. A hash that was not shown, or is another one by now, is refused.
 // no-secret: no answer has a secret; what stands in an entry in clear is masked.
 import { estimateTokens } from '../../core/base/tokens.ts';
+import type { ApproveToolServer, CallTool, PutToolServer, SetToolSecret, TestToolServer, ToolCalled, ToolServerView, ToolView } from '../../core/index.ts';
 import {
   BlockhouseError,
   compile,
@@ -15,10 +16,11 @@ import {
   type ToolServers,
   type Validator,
 } from '../../core/index.ts';
-import type { ApproveToolServer, PutToolServer, SetToolSecret, TestToolServer, ToolServerView, ToolView } from '../../core/index.ts';
 import { approvalText, type Book, unofferedOf } from './book.ts';
 import { readEntry, SERVER_NAME, type ServerEntry, shownEntry } from './entry.ts';
 import { MCP_FILE } from './mcp-json.ts';
+import { CLIENT_SECRET } from './oauth/records.ts';
+import { callOnce } from './one-call.ts';
 import { type KnownTool, PINS_FILE, stateOf } from './pins.ts';
 import type { ListedTool, Sessions } from './server.ts';
 
@@ -28,6 +30,7 @@ const SECRET_VALUE = /^[^\p{Cc}]+$/u;
 
 const checkPut: Validator<PutToolServer> = compile(schemas.PutToolServer);
 const checkTest: Validator<TestToolServer> = compile(schemas.TestToolServer);
+const checkCall: Validator<CallTool> = compile(schemas.CallTool);
 const checkApprove: Validator<ApproveToolServer> = compile(schemas.ApproveToolServer);
 const checkSecret: Validator<SetToolSecret> = compile(schemas.SetToolSecret);
 
@@ -93,6 +96,11 @@ export class ManagedServers implements ToolServers {
     const offers = entry.newTools === 'offer' && this.#book.approvalOf(entry) === undefined;
     await this.#book.pins.see(name, tools, { offers, look: { definition: entry.definition, era } });
     return this.get(name);
+  }
+
+  async call(name: string, body: unknown, signal: AbortSignal): Promise<ToolCalled['result']> {
+    checkCall(body);
+    return callOnce(this.#book, this.#sessions, await this.#need(name), body, signal);
   }
 
   async approve(name: string, body: unknown, by: string): Promise<ToolServerView> {
@@ -171,9 +179,15 @@ export class ManagedServers implements ToolServers {
       server: shownEntry(entry),
       settings: (entry.fault === undefined ? (entry.rawSettings ?? {}) : {}) as JsonRecord, // what is not checked may be anything
       era: pins.era ?? null,
+      ...(await this.#signInOf(entry)),
       tools: [...pins.tools].sort(([a], [b]) => (a < b ? -1 : 1)).map(([tool, known]) => toolView(tool, known, entry, isWhole)),
       secrets: secretsOf(entry).map(({ server, field }) => ({ name: `${server}.${field}`, isStored: this.#book.secret(server, field) !== undefined })),
     };
+  }
+
+  async #signInOf(entry: ServerEntry): Promise<Pick<ToolServerView, 'signIn'>> {
+    const signIn = await this.#book.signInOf(entry);
+    return signIn === undefined ? {} : { signIn };
   }
 
   async #stateOf(entry: ServerEntry): Promise<Pick<ToolServerView, 'state'> & { readonly problem?: string | undefined }> {
@@ -206,13 +220,15 @@ function toolView(name: string, known: KnownTool, { name: server, rawSettings }:
   };
 }
 
-function secretsOf({ template: { command = '', args = [], env = {}, url = '', headers = {} } }: ServerEntry): ReturnType<typeof secretsNamedIn> {
-  return secretsNamedIn([command, ...args, ...Object.values(env), url, ...Object.values(headers)]);
+function secretsOf({ name, template }: ServerEntry): ReturnType<typeof secretsNamedIn> {
+  const { command = '', args = [], env = {}, url = '', headers = {}, oauth } = template;
+  const ofClient = oauth?.['grant'] === 'client_credentials' ? [`\${auth:${name}.${CLIENT_SECRET}}`] : [];
+  return secretsNamedIn([command, ...args, ...Object.values(env), url, ...Object.values(headers), ...ofClient]);
 }
 
-/** A secret or a variable that is not there yet is no reason to refuse an entry. */
+/** A secret, a variable or a sign-in that is not there yet is no reason to refuse an entry. */
 function isAboutSources(fault: string): boolean {
-  return /^its secret .* is not stored|^the variable \w+ is not set/.test(fault);
+  return /^its secret .* is not stored|^the variable \w+ is not set|`blockhouse tools login /.test(fault);
 }
 
 function refused(name: string, fault: string): BlockhouseError {

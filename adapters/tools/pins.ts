@@ -1,15 +1,16 @@
-// mcp-pins.json of the workspace: which servers may be started and which tools may be offered, as a person has approved them, and what the servers showed last. With a
-// database, they are a row of it, so that what is approved at one server holds at all.
+// mcp-pins.json of the workspace: which servers may be started, which tools and skills may be offered, as a person has approved them, and what the servers showed last.
+// With a database, they are a row of it, so that what is approved at one server holds at all.
 //
 // last-good: a damaged file approves nothing new; its last good content stays in use. If there was none, nothing is approved.
 // bound: an approval names what was shown, by its hash. What differs by then is not approved.
 // own-hash: a pin counts only if its definition has its hash, so that an edit of the file by hand changes no text that was approved.
 import { exceededLimit, isObject } from '../../core/base/json.ts';
-import { BlockhouseError, type Setting, type SettingCodec, type SettingStore } from '../../core/index.ts';
+import { BlockhouseError, type Setting, type SettingCodec, type SettingStore, type SkillPin, type SkillPins } from '../../core/index.ts';
 import { toolHash } from './hashes.ts';
 import { damaged, strictObject } from './mcp-json.ts';
-import type { Era, ListedTool } from './server.ts';
 import { judged, type SeenTool } from './seen-tools.ts';
+import type { Era, ListedTool } from './server.ts';
+import { skillPinsOf } from './skills/skill-pins.ts';
 
 /** The name of the file in a workspace. */
 export const PINS_FILE = 'mcp-pins.json';
@@ -41,6 +42,14 @@ export interface ServerPins {
 
 const NONE: ServerPins = { tools: new Map() };
 
+/** All that is known. */
+interface AllPins {
+  readonly servers: ReadonlyMap<string, ServerPins>;
+  readonly skills: SkillPins;
+}
+
+const NOTHING: AllPins = { servers: new Map(), skills: {} };
+
 /** A state of a tool, as people see it. */
 export function stateOf({ pin, now, isGone }: KnownTool): 'approved' | 'changed' | 'new' | 'unusable' | 'gone' {
   if (now?.problem !== undefined) return 'unusable';
@@ -50,11 +59,17 @@ export function stateOf({ pin, now, isGone }: KnownTool): 'approved' | 'changed'
 }
 
 /** How the pins are read and written. */
-const CODEC: SettingCodec<ReadonlyMap<string, ServerPins>> = { parse: (text) => serversOf(strictObject(text, MAX_VALUES) ?? {}), format: textOf };
+const CODEC: SettingCodec<AllPins> = {
+  parse(text) {
+    const document = strictObject(text, MAX_VALUES) ?? {};
+    return { servers: serversOf(document), skills: skillPinsOf(document['skills']) };
+  },
+  format: textOf,
+};
 
 /** The pins. */
 export class Pins {
-  readonly #setting: Setting<ReadonlyMap<string, ServerPins>>;
+  readonly #setting: Setting<AllPins>;
   readonly #clock: () => number;
 
   /** `clock` in milliseconds of the epoch. */
@@ -69,12 +84,27 @@ export class Pins {
   }
 
   of(server: string): ServerPins {
-    return this.#setting.now().good?.get(server) ?? NONE; // last-good
+    return this.#setting.now().good?.servers.get(server) ?? NONE; // last-good
   }
 
   /** Looks at once. Rejects with STORE_UNREACHABLE. */
   look(): Promise<void> {
     return this.#setting.look();
+  }
+
+  /** As a skill was approved; undefined for one that never was. `owner` is a block, or `_` for the workspace. */
+  skill(owner: string, name: string): SkillPin | undefined {
+    const { skills } = this.#setting.now().good ?? NOTHING;
+    const pins = Object.hasOwn(skills, owner) ? skills[owner] : undefined;
+    return pins !== undefined && Object.hasOwn(pins, name) ? pins[name] : undefined;
+  }
+
+  /** Changes what is approved of skills. The same object again writes nothing. */
+  async changeSkills(change: (pins: SkillPins) => SkillPins): Promise<void> {
+    await this.#update((now) => {
+      const skills = change(now.skills);
+      return skills === now.skills ? undefined : { ...now, skills };
+    });
   }
 
   /** Remembers what a server has listed: what differs from its pin is changed, what has none is new. With `offers`, new tools are pinned. */
@@ -124,16 +154,27 @@ export class Pins {
   }
 
   async #rewrite(change: (all: Map<string, ServerPins>) => boolean): Promise<void> {
-    await this.#setting.update(({ good = new Map<string, ServerPins>(), fault }) => {
+    await this.#update((now) => {
+      const servers = new Map(now.servers);
+      return change(servers) ? { ...now, servers } : undefined;
+    });
+  }
+
+  /** Writes nothing where nothing changes. Rejects with WORKSPACE_DAMAGED, TOOL_SERVER_REFUSED, or what `change` throws. */
+  async #update(change: (now: AllPins) => AllPins | undefined): Promise<void> {
+    await this.#setting.update(({ good = NOTHING, fault }) => {
       if (fault !== undefined) throw damaged(PINS_FILE, fault);
-      const all = new Map(good);
-      if (!change(all)) return undefined;
-      const text = textOf(all);
+      const next = change(good);
+      if (next === undefined) return undefined;
+      const text = textOf(next);
       if (text === textOf(good)) return undefined;
       const bytes = Buffer.from(text);
       if (bytes.length > MAX_BYTES || exceededLimit(bytes, { values: MAX_VALUES }) !== undefined)
-        throw new BlockhouseError('TOOL_SERVER_REFUSED', 'What the servers say of their tools is too much to keep. Remove a server first.');
-      return all;
+        throw new BlockhouseError(
+          'TOOL_SERVER_REFUSED',
+          'What the servers say of their tools, and the texts of skills, are too much to keep. Remove some first.',
+        );
+      return next;
     });
   }
 
@@ -178,12 +219,13 @@ function unpinned({ pin, now, isGone }: KnownTool): KnownTool {
   return { now: now ?? { hash: pin.hash, definition: pin.definition } };
 }
 
-function textOf(servers: ReadonlyMap<string, ServerPins>): string {
+function textOf({ servers, skills }: AllPins): string {
   const all = [...servers].map(([name, { tools, ...known }]) => [
     name,
     { ...known, tools: Object.fromEntries([...tools].filter(([, tool]) => tool.pin ?? tool.now)) },
   ]);
-  return `${JSON.stringify({ servers: Object.fromEntries(all) }, null, 1)}\n`;
+  const document = { servers: Object.fromEntries(all), ...(Object.keys(skills).length > 0 && { skills }) };
+  return `${JSON.stringify(document, null, 1)}\n`;
 }
 
 function serversOf(document: Readonly<Record<string, unknown>>): Map<string, ServerPins> {

@@ -9,6 +9,7 @@ import { exceededLimit, isObject, MAX_JSON_DEPTH, tryParseJson } from '../../cor
 import { type CallTransport, callIdOf } from './call-id.ts';
 import { LineReader } from './line-reader.ts';
 import { UNREADABLE } from './mcp-result.ts';
+import { handable } from './task-answer.ts';
 
 /** A result with so many values would stop the process for long. */
 const MAX_VALUES = 200_000;
@@ -17,6 +18,8 @@ const MAX_UNREAD_BYTES = 65_536;
 const MAX_ID = 200;
 /** So many lines without a message in a minute end the server. */
 const MAX_NOISE = 100;
+/** So many messages that answer nothing, such as notifications, do, too. */
+const MAX_UNASKED = 100_000;
 const MINUTE_MS = 60_000;
 
 /** The pipes of a server. */
@@ -29,6 +32,8 @@ export interface Pipes {
 export interface TransportListener {
   /** The server writes lines that are no messages. */
   onNoise(): void;
+  /** It writes very many messages that answer nothing. */
+  onFlood(): void;
   /** Something has come that is a message. */
   onLife(): void;
 }
@@ -44,8 +49,8 @@ export class StdioTransport implements CallTransport {
   readonly #reader: LineReader;
   /** The ids of requests without an answer. */
   readonly #open = new Set<string | number>();
-  #noise = 0;
-  #noiseSince = 0;
+  readonly #noise = new MinuteCount();
+  readonly #unasked = new MinuteCount();
   #isClosed = false;
 
   constructor(pipes: Pipes, maxLineBytes: number, listener: TransportListener) {
@@ -98,11 +103,15 @@ export class StdioTransport implements CallTransport {
   #take(message: Record<string, unknown>): void {
     this.#listener.onLife();
     const isAnswer = !('method' in message);
+    if (!isAnswer && this.#unasked.next() >= MAX_UNASKED) {
+      this.#listener.onFlood();
+      return;
+    }
     if (!isAnswer && 'id' in message && !this.#mayAsk(message['id'])) return;
     if (isAnswer && !this.#open.delete(message['id'] as number)) return; // open-only
     const isReadable = !isAnswer || isObject(message['result']) || isFault(message['error']);
     const fault = { jsonrpc: '2.0', id: message['id'], error: { code: UNREADABLE, message: 'The server has answered with what is no result.' } };
-    this.onmessage?.((isReadable ? message : fault) as never);
+    this.onmessage?.((isReadable ? handable(message) : fault) as never);
   }
 
   /** read-or-unasked. */
@@ -121,13 +130,23 @@ export class StdioTransport implements CallTransport {
   }
 
   #hear(): void {
+    if (this.#noise.next() === MAX_NOISE) this.#listener.onNoise();
+  }
+}
+
+/** Counts what happens within a minute. */
+class MinuteCount {
+  #count = 0;
+  #since = 0;
+
+  next(): number {
     const now = performance.now();
-    if (now - this.#noiseSince > MINUTE_MS) {
-      this.#noise = 0;
-      this.#noiseSince = now;
+    if (now - this.#since > MINUTE_MS) {
+      this.#count = 0;
+      this.#since = now;
     }
-    this.#noise += 1;
-    if (this.#noise === MAX_NOISE) this.#listener.onNoise();
+    this.#count += 1;
+    return this.#count;
   }
 }
 

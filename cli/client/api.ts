@@ -1,8 +1,6 @@
 // The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
-import type { ArchiveInfo, AskAgain, BlockConfig, BlockEntry, ChatEntry, Decide, LogFile, SetAlias, SetNotifyTarget } from '../../core/index.ts';
+import type { ArchiveInfo, AskAgain, BlockConfig, BlockEntry, CallTool, ChatEntry, Decide, LogFile, SetAlias, SetNotifyTarget } from '../../core/index.ts';
 import type { AnswerOf } from '../../transports/http/routes.ts';
-import { CliError } from '../terminal/exit-codes.ts';
-import { oneLine } from '../terminal/output.ts';
 import type { CallOptions, Client, Page } from './client.ts';
 import { type PathParams, type QueryParams, type RouteKey, targetOf } from './routes.ts';
 
@@ -183,6 +181,10 @@ export class Api {
     return this.#call('DELETE /api/blocks/:name/hooks/:id', { name, id });
   }
 
+  blockTools(name: string) {
+    return this.#call('GET /api/blocks/:name/tools', { name });
+  }
+
   toolServers() {
     return this.#call('GET /api/tools', {});
   }
@@ -199,21 +201,21 @@ export class Api {
     return this.#call('DELETE /api/tools/:server', { server });
   }
 
-  /** Starts the server once, which may take long. */
   testToolServer(server: string, definition: string) {
-    return this.#call('POST /api/tools/:server/test', { server }, { body: { definition } });
+    return this.#call('POST /api/tools/:server/test', { server }, { body: { definition }, hurry: false });
+  }
+
+  callTool(server: string, body: CallTool) {
+    return this.#call('POST /api/tools/:server/call', { server }, { body, hurry: false });
   }
 
   approveToolServer(server: string, definition: string, tools: Readonly<Record<string, string>>) {
     return this.#call('POST /api/tools/:server/approve', { server }, { body: { definition, tools }, headers: FROM_CLI });
   }
 
-  setToolSecret(server: string, field: string, value: string) {
+  setToolSecret(server: string, field: string, value: string | undefined) {
+    if (value === undefined) return this.#call('DELETE /api/tools/:server/secrets/:field', { server, field });
     return this.#call('PUT /api/tools/:server/secrets/:field', { server, field }, { body: { value } });
-  }
-
-  removeToolSecret(server: string, field: string) {
-    return this.#call('DELETE /api/tools/:server/secrets/:field', { server, field });
   }
 
   addFact(name: string, text: string) {
@@ -382,15 +384,6 @@ export class Api {
 
   unhalt() {
     return this.#call('DELETE /api/halt', {});
-  }
-
-  /** The default model of a provider. Throws for an unknown id, with a list of the known ones. */
-  async defaultModel(provider: string): Promise<string> {
-    const adapters = await this.adapters();
-    const found = adapters.find(({ id }) => id === provider);
-    if (found !== undefined) return found.defaultModel;
-    const ids = adapters.map(({ id }) => id).join(', ');
-    throw new CliError('usage', `There is no provider ${oneLine(provider)}. Use one of ${ids}.`);
   }
 
   #call<K extends RouteKey>(route: K, params: PathParams<K>, { query, ...options }: RequestOptions<K> = {}): Promise<AnswerOf<K>> {

@@ -2,7 +2,7 @@
 //
 // seen-whole: what a model would read and a person would not see, such as characters without a width, is shown as an escape.
 import { isObject } from '../../core/base/json.ts';
-import type { ToolServerView, ToolView } from '../../core/index.ts';
+import type { BlockToolView, ToolServerView, ToolView } from '../../core/index.ts';
 import { plural } from '../terminal/format.ts';
 import { type Column, table } from '../terminal/layout.ts';
 import { oneLine, type Style } from '../terminal/output.ts';
@@ -46,10 +46,40 @@ const TOOLS: readonly Column[] = [
 /** The table of the tools of a server. */
 export function toolTable(tools: readonly ToolView[], view: { readonly width: number; readonly style: Style }): string[] {
   const rows = tools.map(({ name, state, marks, tokens, description, problem }) => {
-    const held = Object.entries(marks).flatMap(([mark, holds]) => (holds ? [mark] : []));
-    return [name, state, held.join(' ') || '-', String(tokens), problem ?? description].map(visible).map(oneLine);
+    return [name, state, heldMarks(marks) || '-', String(tokens), problem ?? description].map(visible).map(oneLine);
   });
   return table(TOOLS, rows, view);
+}
+
+const BLOCK_TOOLS: readonly Column[] = [
+  { title: 'TOOL' },
+  { title: 'STATE', drop: 4 },
+  { title: 'RULE' },
+  { title: 'MARKS', drop: 1 },
+  { title: 'TOKENS', align: 'right', drop: 2 },
+  { title: 'CALLS TODAY', align: 'right', drop: 3 },
+];
+
+/** The table of `tools ls <block>`. */
+export function blockToolTable(tools: readonly BlockToolView[], view: { readonly width: number; readonly style: Style }): string[] {
+  const rows = tools.map((tool) => {
+    const { server, tool: name, state, mustBeFound, marks, tokens, callsToday } = tool;
+    const how = mustBeFound ? `${state}, to be found` : state;
+    return [`${server}/${name}`, how, ruleText(tool), heldMarks(marks) || '-', String(tokens), String(callsToday)].map(visible).map(oneLine);
+  });
+  return table(BLOCK_TOOLS, rows, view);
+}
+
+function ruleText({ rule, by, allowsSome, evenTainted, asksTainted }: BlockToolView): string {
+  const more = [...(allowsSome ? ['some allowed'] : []), ...(evenTainted ? ['even tainted'] : []), ...(asksTainted ? ['asks if tainted'] : [])];
+  return `${[rule, ...more].join(', ')} (${by})`;
+}
+
+/** The marks that hold, such as `readOnly closedWorld`; empty without any. */
+export function heldMarks(marks: ToolView['marks']): string {
+  return Object.entries(marks)
+    .flatMap(([mark, holds]) => (holds ? [mark] : []))
+    .join(' ');
 }
 
 /** All that a person should read before an approval: what is started, what it gets, and every tool with its whole description. */

@@ -6,6 +6,7 @@ import type {
   AddFact,
   ApprovalList,
   ApprovalQuery,
+  ApproveSkill,
   ArchiveInfo,
   AskAgain,
   AwaitedMessage,
@@ -15,6 +16,7 @@ import type {
   BlockEntry,
   BlockMemory,
   BlockPulse,
+  BlockToolList,
   ChangeFact,
   Channel,
   ChatEntry,
@@ -52,6 +54,7 @@ import type {
   SetHook,
   SetNotifyTarget,
   ShownApproval,
+  SkillView,
   Warning,
 } from '../types.ts';
 import type { FleetChanges } from './fleet-feed.ts';
@@ -99,7 +102,7 @@ export interface BlockQuestion {
   /** The client's own id of the question. */
   readonly idempotencyKey?: string | undefined;
   /** The key that the client has presented; undefined for the token of the workspace. */
-  readonly key?: { readonly name: string; readonly hash: string } | undefined;
+  readonly key?: { readonly name: string; readonly hash: string; readonly trusted?: boolean | undefined } | undefined;
   readonly traceparent?: string | undefined;
 }
 
@@ -108,7 +111,7 @@ export interface AgentMessage {
   /** Checked when it is sent. */
   readonly body: PostMessage;
   /** The key that it has presented; undefined for the token of the workspace. */
-  readonly key?: { readonly name: string; readonly hash: string } | undefined;
+  readonly key?: { readonly name: string; readonly hash: string; readonly trusted?: boolean | undefined } | undefined;
   readonly traceparent?: string | undefined;
 }
 
@@ -242,6 +245,8 @@ export interface Blocks {
   run(name: string, messageId: string): Promise<RunJournal>;
   /** A whole result that was too long for the model. `ref` is its place in the run (`3.1`). Rejects with RUN_NOT_FOUND. */
   runResult(name: string, messageId: string, ref: string): Promise<RunResult>;
+  /** The servers and tools of a block, with the rule that holds for each. Starts nothing. */
+  tools(name: string): Promise<BlockToolList>;
   /**
    * The calls of all blocks that wait for people, the next deadline first; with another `state` those that were decided since the server has started, the newest decision
    * first. A page at a time. Rejects with INVALID_REQUEST naming the field.
@@ -291,6 +296,12 @@ export interface Blocks {
    * with HOOK_LIMIT, and with HOOK_BUSY.
    */
   takeDelivery(name: string, hook: string, delivery: Delivery): Promise<{ readonly messageId: string }>;
+  /** The skills of the workspace and of all blocks; of one block, those that it may have. Rejects with BLOCK_NOT_FOUND. */
+  skills(block?: string): Promise<readonly SkillView[]>;
+  /** A skill with its texts. `owner` is a block, or `_` for the workspace. Rejects with SKILL_NOT_FOUND, BLOCK_NOT_FOUND. */
+  skill(owner: string, name: string): Promise<SkillView>;
+  /** Approves a skill as it was shown. Rejects with TOOL_CHANGED if it is another one by now, and like `skill`. `by` says who, for people. */
+  approveSkill(owner: string, name: string, body: ApproveSkill, by: string): Promise<SkillView>;
   /** Adds a fact to the memory of the block. */
   addFact(name: string, body: AddFact): Promise<Fact>;
   /** Changes the text of a fact, or whether it is pinned. Rejects with MESSAGE_NOT_FOUND for an unknown id. */
