@@ -676,6 +676,8 @@ export interface BlockConfigFile {
   /** Doors for other programs, each with a secret in auth.json */
   readonly hooks?: readonly Hook[];
   readonly tools?: BlockTools | null;
+  /** Names of skills that it may read, or `*` for all that are there */
+  readonly skills?: readonly string[];
   /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
   /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
@@ -754,6 +756,8 @@ export interface BlockConfigPatch {
   /** Doors for other programs, each with a secret in auth.json */
   readonly hooks?: readonly Hook[];
   readonly tools?: BlockTools | null;
+  /** Names of skills that it may read, or `*` for all that are there */
+  readonly skills?: readonly string[];
   /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
   /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
@@ -1394,6 +1398,8 @@ export type RunRecord = {
   readonly at: string;
   readonly cause: string;
   readonly tools: readonly string[];
+  /** Those in the prompt, with the hash of each: `invoice#77ab…` */
+  readonly skills?: readonly string[];
   readonly limits: Readonly<Record<string, unknown>>;
   readonly taint?: readonly Taint[];
 } | {
@@ -2820,12 +2826,28 @@ export interface SignIn {
   readonly code: string;
 }
 
+/** The body that approves a skill. */
+export interface ApproveSkill {
+  /** The hash of the skill that was shown */
+  readonly hash: string;
+}
+
 /** The body that approves a server and tools of it. */
 export interface ApproveToolServer {
   /** The definition that was shown */
   readonly definition: string;
   /** The hashes that were shown, by the names of the tools */
   readonly tools: Readonly<Record<string, string>>;
+}
+
+/** The body that makes one call of a tool. */
+export interface CallTool {
+  /** Its name, as the server says it */
+  readonly tool: string;
+  /** Its definition that was shown and approved */
+  readonly hash: string;
+  /** As its schema wants them */
+  readonly arguments: Readonly<Record<string, unknown>>;
 }
 
 /** The body that makes or replaces a server. */
@@ -2841,10 +2863,70 @@ export interface SetToolSecret {
   readonly value: string | null;
 }
 
+/** A skill was approved. */
+export interface SkillChanged {
+  readonly success: true;
+  readonly skill: SkillView;
+}
+
+/** Skills, with those that can not be used. */
+export interface SkillList {
+  readonly skills: readonly SkillView[];
+}
+
+/** A skill with its texts. */
+export interface SkillShown {
+  readonly skill: SkillView;
+}
+
+/** A skill of a block or of the workspace. */
+export interface SkillView {
+  /** The block, or `_` for the workspace */
+  readonly owner: string;
+  readonly name: string;
+  readonly description: string;
+  /** sha256 over the paths and contents of all its files; empty where they can not be read */
+  readonly hash: string;
+  /** Only approved ones are offered. unusable: it is no skill as it is; `problem` says why */
+  readonly state: 'approved' | 'changed' | 'new' | 'unusable';
+  /** Of its SKILL.md, by estimate */
+  readonly tokens: number;
+  /** The paths of its files */
+  readonly files: readonly string[];
+  /** Why it is unusable: the file, the line, and what helps */
+  readonly problem?: string;
+  readonly approvedAt?: string;
+  readonly approvedBy?: string;
+  /** Its files by their paths; only where one skill is asked for */
+  readonly now?: Readonly<Record<string, string>>;
+  /** The approved files, of a skill that has changed; missing where they were too long to keep */
+  readonly was?: Readonly<Record<string, string>>;
+}
+
 /** The body that starts a server once, to look at it. */
 export interface TestToolServer {
   /** The definition that was shown */
   readonly definition: string;
+}
+
+/** A tool was called for a person. */
+export interface ToolCalled {
+  readonly success: true;
+  readonly result: {
+    /** The tool has said that it failed */
+    readonly isError: boolean;
+    /** What a model would read of it, whole */
+    readonly text: string;
+    /** The JSON that the tool gives beside or instead of its text */
+    readonly structuredContent?: unknown;
+    /** Images that a model would see */
+    readonly images: number;
+    readonly ms: number;
+    /** Of all parts */
+    readonly bytes: number;
+    /** The marks of the tool that hold */
+    readonly marks: ToolMarks;
+  };
 }
 
 /** A server was changed, looked at or approved. */
@@ -2897,6 +2979,17 @@ export interface ToolServerSettings {
     /** JSON pointer into its result: the call ran if something stands there that is neither null nor empty */
     readonly found: string;
   }>>;
+  /** Of a server at an address: how it is signed in to. It is part of what is approved */
+  readonly oauth?: {
+    /** A person signs in (`blockhouse tools login`), or Blockhouse for itself, with the secret `<server>.client_secret`; default authorization_code */
+    readonly grant?: 'authorization_code' | 'client_credentials';
+    /** The id of the client at the authorization server */
+    readonly clientId?: string;
+    /** The only authorization server that is taken, letter by letter as it names itself */
+    readonly issuer?: string;
+    /** What is asked for; left out, what the server says that it needs */
+    readonly scope?: string;
+  };
   /** Linux: without network and home, or with the network */
   readonly sandbox?: 'bwrap' | 'bwrap+net';
   /** What happens to tools that appear after the approval: they wait for a person, or are offered at first sight; default hold */
@@ -2923,6 +3016,16 @@ export interface ToolServerView {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly era: 'legacy' | 'modern' | null;
   readonly tools: readonly ToolView[];
+  /** Of a server that is signed in to: how, never with what */
+  readonly signIn?: {
+    /** signed-in: it renews itself, or has a token that holds. The others need a person: `blockhouse tools login` */
+    readonly state: 'signed-in' | 'expired' | 'ended' | 'needed';
+    readonly grant: 'authorization_code' | 'client_credentials';
+    readonly issuer: string | null;
+    readonly scope: string | null;
+    /** When the token ends; a sign-in that renews itself goes on then */
+    readonly expiresAt: string | null;
+  };
   /** The secrets that it gets, such as `github.token`, and whether auth.json has them */
   readonly secrets?: readonly {
     readonly name: string;

@@ -70,6 +70,8 @@ export class ClientSession {
       const known = this.#knownResult(error);
       if (known !== undefined) return outcome(known, begun);
       const ending = `${server.name} ${this.#parts.ending() ?? brokenBy(error)}.`;
+      if (error instanceof BlockhouseError && error.code === 'TOOL_NOT_BEGUN')
+        throw new BlockhouseError('TOOL_NOT_BEGUN', `${server.name} can't be called: ${error.message}.`, { cause: error });
       if (!sent.has(call.callId)) throw new BlockhouseError('TOOL_NOT_BEGUN', ending, { cause: error });
       if (limit.isOver) {
         this.onTimeout();

@@ -171,7 +171,19 @@ export type ShownApproval = types.ShownApproval;
 export const RunCall = object({ n: count, id: string, tool: string, name: string, arguments: anyObject, providerMetadata: anyObject }, ['providerMetadata']);
 export type RunCall = types.RunCall;
 
-const run = object({ t: name('run'), run: count, at: time, cause: string, tools: listOf(string), limits: anyObject, taint: listOf(Taint) }, ['taint']);
+const run = object(
+  {
+    t: name('run'),
+    run: count,
+    at: time,
+    cause: string,
+    tools: listOf(string),
+    skills: { ...listOf(string), description: 'Those in the prompt, with the hash of each: `invoice#77ab…`' },
+    limits: anyObject,
+    taint: listOf(Taint),
+  },
+  ['skills', 'taint'],
+);
 const resume = object({ t: name('resume'), at: time, attempt: count });
 const model = object({ t: name('model'), step, at: time, provider: string, model: string, tokens: count });
 const answer = object(

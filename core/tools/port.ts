@@ -1,6 +1,9 @@
 // What the core asks of whatever can run tools. Pure: types only.
+
+import type { SettingStore } from '../store/setting.ts';
 import type { ContentPart } from '../types.ts';
-import type { JsonRecord, ToolServers } from './servers.ts';
+import type { JsonRecord, SkillHost, ToolServers } from './servers.ts';
+
 export type { JsonRecord };
 
 /** The user's half of what is known of the tools of a server. */
@@ -117,8 +120,12 @@ export type ServerFact = { readonly kind: 'started'; readonly server: string } |
 export interface ToolHost {
   /** Manages the servers, where they can be managed. */
   readonly servers?: ToolServers | undefined;
+  /** Reads the skills of the workspace and of its blocks, where that is done. */
+  readonly skills?: SkillHost | undefined;
   /** Begins to end what an earlier process of the workspace has left. Called once, when the workspace is held and before any block starts; a call waits for it. */
   tidy?(): void;
+  /** Gets where the workspace keeps `mcp.json` and what of it is approved: files of the folder, or a database. Called before anything else is. */
+  keepIn?(settings: SettingStore, kind: 'files' | 'postgres'): void;
   /** Tells of processes from now on. */
   onServer?(listener: (fact: ServerFact) => void): void;
   /** Gets what says whether an address is one of a server of this workspace. A server of tools there would call itself without end. */
