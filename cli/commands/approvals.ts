@@ -1,8 +1,9 @@
 // `blockhouse approvals`, `approve`, `deny` and `run`: calls of tools that wait for a person, decisions, and what a run has done.
 import { Command, Option } from 'clipanion';
-import type { ShownApproval } from '../../core/index.ts';
+import type { Decide, ShownApproval } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
+import { answersIn, FormFiller } from '../input/form-answers.ts';
 import { byId, entryIds } from '../input/id-prefix.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { isTerminal, oneLine, writeLines } from '../terminal/output.ts';
@@ -50,15 +51,41 @@ export class ApprovalsCommand extends ServerCommand {
 abstract class DecideCommand extends ServerCommand {
   note = Option.String('--note', { description: 'A word for the model' });
   id = Option.String({ name: 'approval' });
+  protected input: string | undefined;
+
+  /** Those of `--input`, or field by field at a terminal. */
+  async #answers({ id, request = {} }: ShownApproval): Promise<NonNullable<Decide['input']>> {
+    if (this.input !== undefined) return answersIn(this.input, request);
+    const { stdin } = this.context;
+    const filler = new FormFiller(request);
+    if (filler.question === undefined) return filler.answers;
+    if (!isTerminal(stdin) || !isTerminal(this.stderr))
+      throw new CliError(
+        'usage',
+        `The server asks for something: \`${this.hint('approvals', '--id', id.slice(0, 8))}\` shows it, and --input '{…}' answers it.`,
+      );
+    const { createPrompter } = await import('../terminal/prompt.ts');
+    const prompter = createPrompter({ input: stdin, output: this.stderr });
+    try {
+      for (let asked = filler.question; asked !== undefined; asked = filler.question) filler.take(await prompter.ask(asked, { hidden: false }));
+    } finally {
+      prompter.close();
+    }
+    return filler.answers;
+  }
 
   /** Shows the call at a terminal and asks; elsewhere decides at once. */
   protected decide(question: string, body: Omit<Parameters<Api['decide']>[1], 'digest' | 'note'>): Promise<ExitKind> {
     return this.withServer(async (api) => {
       const approval = await oneApproval(api, this.id);
+      const isForm = approval.kind === 'input' && body.decision === 'approve';
+      if (this.input !== undefined && !isForm)
+        throw new CliError('usage', '--input answers a server that asks for something, and this call does not wait for that.');
       if (isTerminal(this.context.stdin) && isTerminal(this.stderr)) await writeLines(this.stderr, approvalCard(approval, this.drawn()));
-      if (!(await this.agreed(question, () => true))) throw new CliError('unexpected', 'Nothing was decided.');
+      const input = isForm ? await this.#answers(approval) : undefined;
+      if (!(await this.agreed(isForm ? 'Send this?' : question, () => true))) throw new CliError('unexpected', 'Nothing was decided.');
       const note = this.note === undefined ? {} : { note: this.note };
-      const decided = await api.decide(approval.id, { ...body, digest: approval.digest, ...note });
+      const decided = await api.decide(approval.id, { ...body, digest: approval.digest, ...note, ...(input !== undefined && { input }) });
       await this.print(decided, []);
       if (!this.json) await this.say(oneLine(decisionText(decided.approval)));
       return 'ok';
@@ -75,11 +102,12 @@ export class ApproveCommand extends DecideCommand {
     details: `
       At a terminal, it shows the call and asks; elsewhere it decides at once. \`--always\` also allows all later calls of this tool, as long as its definition stays the same, and
       \`--same-arguments\` those with equal arguments: both write a rule into \`tools.allow\` of the block. Of a call whose outcome is not known, say \`--ran\` (with a note for the model),
-      \`--not-ran\`, which calls it again, or \`--tell\`, which leaves it to the model.
+      \`--not-ran\`, which calls it again, or \`--tell\`, which leaves it to the model. Where a server asks for something, a terminal asks for each field, and \`--input\` answers at once.
     `,
     examples: [
       ['This call', '$0 approve a3f9'],
       ['This call and all later ones', '$0 approve a3f9 --always'],
+      ['What the server asks for', `$0 approve a3f9 --input '{"name": "Ada"}'`],
       ['It did run before the server ended', '$0 approve a3f9 --ran --note "The payment is in the book."'],
     ],
   });
@@ -88,6 +116,7 @@ export class ApproveCommand extends DecideCommand {
   sameArguments = Option.Boolean('--same-arguments', false, { description: 'Allow later calls with equal arguments, too' });
   ran = Option.Boolean('--ran', false, { description: 'It ran, although nobody knows its outcome' });
   notRan = Option.Boolean('--not-ran', false, { description: 'It did not run, and is to be called' });
+  protected override input = Option.String('--input', { description: 'What the server asks for, as JSON: \'{"name": "Ada"}\'' });
   tell = Option.Boolean('--tell', false, { description: 'Let the model find out' });
 
   protected override async run(): Promise<ExitKind> {
@@ -110,7 +139,7 @@ export class DenyCommand extends DecideCommand {
   static override readonly usage = Command.Usage({
     category,
     description: 'Deny a call that waits',
-    details: 'The model reads that you have denied it, with your note, and goes on.',
+    details: 'The model reads that you have denied it, with your note, and goes on. A server that asks for something hears that you decline.',
     examples: [['With a word for the model', '$0 deny a3f9 --note "Not on a Friday."']],
   });
 

@@ -100,6 +100,7 @@ class BlockPartner implements Partner {
 
   async send(text: string): Promise<void> {
     const { terminal } = this.#options;
+    if (terminal && (await this.#decide.take(text))) return;
     this.#isSending = true;
     this.#isUnwanted = false;
     const receipt = await this.#conversation.send(text, this.#abandoned.signal, { connection: (state) => this.#say(CONNECTION_NOTES[state]) }).finally(() => {

@@ -4,6 +4,7 @@
 import type { Writable } from 'node:stream';
 import type { Decide, ShownApproval } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
+import { FormFiller } from '../input/form-answers.ts';
 import { fit } from '../terminal/layout.ts';
 import { oneLine, type Style, widthOf, writeLines } from '../terminal/output.ts';
 import { approvalCard, decisionText } from '../views/approval-text.ts';
@@ -19,7 +20,10 @@ export interface PlaceToDecide {
 }
 
 const WORDS = '/yes approves it once, /always also later calls of this tool, /no denies it, /show shows all of it';
+const WORDS_OF_INPUT = '/yes answers it field by field, where - leaves one out, /no declines, /show shows all of it';
 const WORDS_OF_UNKNOWN = '/ran says that it ran, /not-ran calls it, /tell leaves it to the model, /show shows all of it';
+
+const words = { call: WORDS, unknown: WORDS_OF_UNKNOWN, input: WORDS_OF_INPUT } as const;
 
 /** The commands of a talk about calls that wait. */
 export class DecideInPlace {
@@ -27,11 +31,13 @@ export class DecideInPlace {
   readonly #place: PlaceToDecide;
   /** as-shown. */
   #shown: ShownApproval | undefined;
+  /** Of a form that is being filled in. */
+  #filler: FormFiller | undefined;
 
   constructor(place: PlaceToDecide) {
     this.#place = place;
     this.commands = {
-      '/yes': () => this.#decide({ decision: 'approve' }),
+      '/yes': () => (this.#shown?.kind === 'input' ? this.#ask(new FormFiller(this.#shown.request ?? {})) : this.#decide({ decision: 'approve' })),
       '/always': () => this.#decide({ decision: 'approve', scope: 'always' }),
       '/no': () => this.#decide({ decision: 'deny' }),
       '/ran': () => this.#decide({ decision: 'ran' }),
@@ -44,6 +50,7 @@ export class DecideInPlace {
   /** Shows the next call that waits, and how to decide. False if none does. */
   async show(isWhole = false): Promise<boolean> {
     const { api, block, style, output } = this.#place;
+    this.#filler = undefined;
     [this.#shown] = await api.approvals(block);
     if (this.#shown === undefined) {
       await this.#say('note: nothing waits for a decision.');
@@ -52,12 +59,28 @@ export class DecideInPlace {
     const card = approvalCard(this.#shown, { now: Date.now(), style });
     const width = widthOf(output);
     await writeLines(output, isWhole ? card : card.map((line) => fit(line, width)));
-    await this.#say(`note: ${this.#shown.kind === 'unknown' ? WORDS_OF_UNKNOWN : WORDS}.`);
+    await this.#say(`note: ${words[this.#shown.kind]}.`);
     return true;
+  }
+
+  /** A line that was typed while a form is filled in is an answer, and no message. False while none is. */
+  async take(line: string): Promise<boolean> {
+    const filler = this.#filler;
+    if (filler === undefined) return false;
+    filler.take(line.trim());
+    await this.#ask(filler);
+    return true;
+  }
+
+  async #ask(filler: FormFiller): Promise<void> {
+    this.#filler = filler;
+    if (filler.question !== undefined) return this.#say(filler.question.trimEnd());
+    await this.#decide({ decision: 'approve', input: filler.answers });
   }
 
   async #decide(body: Omit<Decide, 'digest'>): Promise<void> {
     const shown = this.#shown;
+    this.#filler = undefined;
     if (shown === undefined) return void (await this.show());
     this.#shown = undefined;
     const { approval } = await this.#place.api.decide(shown.id, { ...body, digest: shown.digest });

@@ -39,17 +39,28 @@ export function approvalTable(approvals: readonly ShownApproval[], view: View): 
 
 /** Everything that a person needs for a decision. */
 export function approvalCard(approval: ShownApproval, { now, style }: Pick<View, 'now' | 'style'>): string[] {
-  const { id, block, messageId, tool, arguments: args, marks, readBefore, taint = [], expiresAt, state, kind } = approval;
+  const { id, block, messageId, tool, arguments: args, marks, readBefore, taint = [], expiresAt, state } = approval;
   const held = Object.entries(marks).flatMap(([name, holds]) => (holds ? [name] : []));
   return [
     `${style.bold(oneLine(tool))}  ${oneLine(block)}  ${style.dim(`${id}, message ${oneLine(messageId)}`)}`,
-    kind === 'unknown' ? 'It may have run before it was cut off. Say whether it did.' : `It waits, because ${reasonOf(approval)}.`,
+    ...leadLines(approval, style),
     ...argumentLines(args),
     `marks: ${held.join(', ') || 'none: it may write, and send data out'}`,
     ...(readBefore.length === 0 ? [] : [`read before: ${readBefore.map(oneLine).join(', ')}`]),
     ...taint.map((one) => style.warn(`tainted by ${taintText(one)}`)),
     state === 'pending' ? `decide within: ${relative(expiresAt, now)}` : decisionText(approval),
   ];
+}
+
+function leadLines(approval: ShownApproval, style: View['style']): string[] {
+  const { kind, tool, request = {} } = approval;
+  if (kind === 'unknown') return ['It may have run before it was cut off. Say whether it did.'];
+  if (kind !== 'input') return [`It waits, because ${reasonOf(approval)}.`];
+  const [server = ''] = tool.split('/');
+  return Object.values(request).flatMap(({ message, fields }) => [
+    style.warn(`The server ${oneLine(server)} asks: ${visibleLine(message)}`),
+    ...fields.map((field) => `  ? ${fieldLine(field)}`),
+  ]);
 }
 
 function reasonOf({ because }: ShownApproval): string {
@@ -73,4 +84,25 @@ export function decisionText({ tool, state, decision, decidedBy, scope, note }: 
   const more = scope === undefined ? '' : `, and a rule allows ${scope === 'always' ? 'later calls' : 'later calls with these arguments'}`;
   const word = decision === 'ran' ? 'said to have run' : decision === 'not-ran' ? 'called again' : decision === 'tell' ? 'left to the model' : state;
   return `${tool} is ${word}${who}${more}.${note === undefined ? '' : ` Note: ${note}`}`;
+}
+
+type Field = NonNullable<ShownApproval['request']>[string]['fields'][number];
+
+const KINDS: Readonly<Record<Field['type'], string>> = {
+  string: 'text',
+  number: 'number',
+  integer: 'whole number',
+  boolean: 'yes or no',
+  choice: 'one of',
+  choices: 'any of',
+};
+
+/** Such as `name (text, required): Your name`. All of its words may be of the server, so what is not seen is shown. */
+export function fieldLine({ name, title, description, type, format, options, min, max, isRequired, default: fallback }: Field): string {
+  const choices = options?.map((option, at) => `${at + 1} ${option.title === option.value ? option.value : `${option.title} (${option.value})`}`).join(', ');
+  const bounds = min === undefined && max === undefined ? '' : `, ${min ?? ''} to ${max ?? ''}`.trimEnd();
+  const kind = `${format ?? KINDS[type]}${choices === undefined ? '' : ` ${choices}`}${bounds}${isRequired ? ', required' : ''}`;
+  const more = [title === name ? undefined : title, description].filter((text) => text !== undefined && text !== '').join('. ');
+  const begins = fallback === undefined ? '' : ` [${JSON.stringify(fallback)}]`;
+  return visibleLine(`${name} (${kind})${begins}${more === '' ? '' : ` ${more}`}`);
 }

@@ -32,6 +32,16 @@ export function runLines({ records }: RunJournal, { style }: Pick<View, 'style'>
         return [`  ${named(asked.get(record.approval) ?? '')}: ${record.decision} by ${record.by.channel} ${oneLine(record.by.name)}${note(record.note)}`];
       case 'call':
         return [style.dim(`  ${named(record.call)} called  ${time(record.at)}${record.try > 1 ? `, try ${record.try}` : ''}`)];
+      case 'task':
+        return [style.dim(`  ${named(record.call)} goes on at its server as a task  ${time(record.at)}`)];
+      case 'input':
+        return [
+          `  ${named(record.call)} ${style.warn('asks a person')}: ${short(
+            Object.values(record.requests)
+              .map(({ message }) => message)
+              .join(' '),
+          )}`,
+        ];
       case 'result':
         return [`  ${named(record.call)} ${record.isError ? style.bad('ran, with an error') : style.good('done')} in ${record.ms} ms: ${short(record.text)}`];
       case 'refused':

@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { ShownApproval, ToolOutcome } from '../../../core/index.ts';
 import { pay } from '../../support/tools/calls.ts';
 import { toolServer } from '../../support/tools/tool-server.ts';
 import { runHere } from '../run.ts';
@@ -46,3 +47,41 @@ t.test('a denial takes a note along', async (t) => {
   t.match((await server.core.blocks.history('ada')).at(-1)?.content, /Not on a Friday\./);
   t.strictSame(server.host.calls, []);
 });
+
+t.test('what a server asks is shown with its fields, and answered with --input', async (t) => {
+  const { server, on } = await desk(t);
+  const properties = { name: { type: 'string' }, age: { type: 'integer', minimum: 18 } };
+  const requests = {
+    who: { method: 'elicitation/create', params: { message: 'Who pays?', requestedSchema: { type: 'object', properties, required: ['name'] } } },
+  };
+  server.host.call = async ({ input }) =>
+    (input === undefined
+      ? { kind: 'input-required', requests, ms: 1 }
+      : { kind: 'result', isError: false, parts: [{ type: 'text', text: JSON.stringify(input.responses) }], ms: 1 }) as ToolOutcome;
+  const message = await server.post('Pay bob.');
+  const [call] = await server.pending();
+  await on('approve', call?.id ?? '');
+  const [waiting] = await waitingFor(server, 'input');
+  const id = waiting?.id ?? '';
+  t.match(await on('approvals', '--id', id), {
+    code: 0,
+    stdout: /The server bank asks: Who pays\?\n {2}\? name \(text, required\)\n {2}\? age \(whole number, 18 to\)/,
+  });
+  t.match(await on('approve', id), { code: 2, stderr: /The server asks for something.*--input/ });
+  t.match(await on('approve', id, '--input', '{"age": 3}'), { code: 2, stderr: /input\.who\.content\.name must be answered/ });
+  t.match(await on('approve', id, '--input', 'Ada'), { code: 2, stderr: /--input is not valid JSON/ });
+  t.match(await on('deny', 'zzz'), { code: 2 });
+  t.match(await on('approve', id, '--input', '{"name": "Ada", "age": 20}'), { code: 0, stderr: /bank\/pay is approved by cli token/ });
+  await server.outcome(message);
+  t.match((await server.core.blocks.history('ada')).at(-1)?.content, /"content":\{"name":"Ada","age":20\}/);
+  t.match(await on('run', 'ada', message), { stdout: /1\.1 bank\/pay asks a person: Who pays\?/ });
+});
+
+async function waitingFor({ core }: Awaited<ReturnType<typeof toolServer>>, kind: string): Promise<readonly ShownApproval[]> {
+  for (;;) {
+    const { approvals } = await core.blocks.approvals();
+    const found = approvals.filter((one) => one.kind === kind);
+    if (found.length > 0) return found;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

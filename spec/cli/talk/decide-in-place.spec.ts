@@ -62,3 +62,36 @@ t.test('of a call whose outcome is not known a person says what became of it', a
     t.match(desk.decided, [{ decision }]);
   }
 });
+
+t.test('what a server asks is answered field by field: each line is a value until the last one is there', async (t) => {
+  const request = {
+    who: {
+      message: 'Who\u202e are you?',
+      fields: [
+        { name: 'name', type: 'string', isRequired: true, description: 'Your name' },
+        { name: 'age', type: 'integer', isRequired: false, min: 18 },
+        { name: 'mail', type: 'boolean', isRequired: false, default: true },
+        {
+          name: 'colour',
+          type: 'choice',
+          isRequired: true,
+          options: [
+            { value: '#f00', title: 'Red' },
+            { value: '#00f', title: 'Blue' },
+          ],
+        },
+      ],
+    },
+  };
+  const desk = place(call('a1', { kind: 'input', because: 'input', request }));
+  t.equal(await desk.decide.take('hello'), false, 'before that, a line is a message');
+  await desk.decide.show(true);
+  t.match(desk.text(), /The server bank asks: Who\\u202e are you\?/);
+  t.match(desk.text(), /\? colour \(one of 1 Red \(#f00\), 2 Blue \(#00f\), required\)/);
+  await desk.say('/yes');
+  for (const line of ['Ada', '-', '', '2']) t.equal(await desk.decide.take(line), true);
+  t.strictSame(desk.decided, [
+    { id: 'a1', decision: 'approve', input: { who: { action: 'accept', content: { name: 'Ada', mail: true, colour: '#00f' } } }, digest: 'digest of a1' },
+  ]);
+  t.equal(await desk.decide.take('hello'), false);
+});

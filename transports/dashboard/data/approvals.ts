@@ -2,7 +2,7 @@
 //
 // stays-put: one that is decided stays known, with who decided, until nobody looks at the list any more; so nothing moves under a hand.
 import { computed, effect, signal, untracked } from '@preact/signals';
-import type { ShownApproval } from '../../../core/types.ts';
+import type { Decide, ShownApproval } from '../../../core/types.ts';
 import { timers } from '../base/clock.ts';
 import { ApiError } from './api-error.ts';
 import { onEvent } from './events.ts';
@@ -95,12 +95,11 @@ function pathOf(id: string): string {
 
 export type Decision = 'approve' | 'deny' | 'ran' | 'not-ran' | 'tell';
 
+/** What may come with a decision. */
+export type More = Partial<Pick<Decide, 'scope' | 'note' | 'input'>>;
+
 /** Decides what was shown. Where somebody else was faster, that decision is shown. Rejects with an ApiError. */
-export async function decide(
-  { id, digest }: ShownApproval,
-  decision: Decision,
-  more: { readonly scope?: ShownApproval['scopes'][number]; readonly note?: string } = {},
-): Promise<void> {
+export async function decide({ id, digest }: ShownApproval, decision: Decision, more: More = {}): Promise<void> {
   type Said = { readonly approval?: ShownApproval; readonly error?: string; readonly code?: string };
   const { status, data } = await call<Said>('POST', pathOf(id), { body: { decision, digest, ...more }, accepts: 409 });
   if (status !== 409) ownDecisions.add(id);

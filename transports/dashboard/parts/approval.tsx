@@ -5,18 +5,18 @@ import { useState } from 'preact/hooks';
 import type { ShownApproval } from '../../../core/types.ts';
 import { useKeys } from '../base/keys.ts';
 import { tellFailure } from '../base/toast.ts';
-import { approvals, type Decision, decide, ownDecisions } from '../data/approvals.ts';
+import { approvals, type Decision, decide, type More, ownDecisions } from '../data/approvals.ts';
 import { blockPath } from '../data/route.ts';
 import { becauseText, decidedText, inboxText, marksText, ruleLead, taintText } from '../text/approvals.ts';
 import { WORDS } from '../text/common.ts';
 import { Dialog, showDialog } from './dialog.tsx';
 import { Field } from './fields.tsx';
-import { Arguments, Visible } from './hidden.tsx';
+import { Arguments, shownText, Visible } from './hidden.tsx';
 import { Menu } from './menu.tsx';
 import { Ago, Button, Problem } from './widgets.tsx';
 
 type Scope = ShownApproval['scopes'][number];
-type Act = (decision: Decision, more?: { readonly scope?: Scope; readonly note?: string }) => Promise<void>;
+type Act = (decision: Decision, more?: More) => Promise<void>;
 
 /** The card. In the inbox it names its block. */
 export function ApprovalCard({ approval, isInInbox = false }: { readonly approval: ShownApproval; readonly isInInbox?: boolean }) {
@@ -114,6 +114,7 @@ function Choices({ approval, act }: { readonly approval: ShownApproval; readonly
         <Button label={inboxText.tell} run={() => act('tell')} />
       </div>
     );
+  if (kind === 'input') return <Asked approval={approval} act={act} />;
   return (
     <div class="row wrap">
       {scopes.includes('once') && <Button label={inboxText.once} keys="a" run={() => act('approve')} />}
@@ -129,6 +130,84 @@ function Choices({ approval, act }: { readonly approval: ShownApproval; readonly
         />
       )}
     </div>
+  );
+}
+
+type Input = NonNullable<More['input']>;
+
+/** What a server asks. The server checks the answer, and says which field is wrong. */
+function Asked({ approval: { request = {}, tool }, act }: { readonly approval: ShownApproval; readonly act: Act }) {
+  const [said] = useState(() =>
+    Object.fromEntries(
+      Object.entries(request).map(([name, { fields }]) => [
+        name,
+        Object.fromEntries(fields.map((field) => [field.name, field.default])) as Record<string, unknown>,
+      ]),
+    ),
+  );
+  const input = (): Input => Object.fromEntries(Object.entries(said).map(([name, content]) => [name, { action: 'accept', content }]));
+  return (
+    <>
+      {Object.entries(request).map(([name, { message, fields }]) => (
+        <>
+          <p>
+            <b class="b">{tool.split('/')[0]}:</b> <Visible text={message} />
+          </p>
+          {fields.map((field) => (
+            <Answer
+              key={field.name}
+              field={field}
+              set={(value) => {
+                said[name] = { ...said[name], [field.name]: value };
+              }}
+            />
+          ))}
+        </>
+      ))}
+      <div class="row wrap">
+        <Button label={inboxText.answer} run={() => act('approve', { input: input() })} />
+        <Button label={inboxText.decline} run={() => act('deny')} />
+      </div>
+    </>
+  );
+}
+
+interface AnswerProps {
+  readonly field: NonNullable<ShownApproval['request']>[string]['fields'][number];
+  set(value: unknown): void;
+}
+
+/** What is no number is sent as it is, so that the server says what is wrong. */
+function Answer({ field: { name, title = name, description, type, options, isRequired, default: begun }, set }: AnswerProps) {
+  const isMany = type === 'choices';
+  const choices = type === 'boolean' ? ['true', 'false'].map((value) => ({ value, title: value })) : options;
+  const read = (value: string): unknown => {
+    if (value === '') return undefined;
+    if (type === 'boolean') return value === 'true';
+    return (type === 'number' || type === 'integer') && !Number.isNaN(+value) ? +value : value;
+  };
+  return (
+    <Field label={`${shownText(title)}${isRequired ? ' *' : ''}`} help={description === undefined ? undefined : shownText(description)}>
+      {(props) =>
+        choices === undefined ? (
+          <input {...props} class="input" defaultValue={String(begun ?? '')} onInput={(event) => set(read(event.currentTarget.value))} />
+        ) : (
+          <select
+            {...props}
+            class="input"
+            multiple={isMany}
+            onInput={({ currentTarget: { value, selectedOptions } }) => set(isMany ? [...selectedOptions].map((one) => one.value) : read(value))}
+          >
+            {!isMany && <option />}
+            {choices.map((one) => (
+              <option key={one.value} value={one.value} selected={[begun].flat().map(String).includes(one.value)}>
+                {shownText(one.title)}
+              </option>
+            ))}
+          </select>
+        )
+      }
+    </Field>
   );
 }
 
@@ -190,7 +269,7 @@ function focused(): ShownApproval | undefined {
   const inside = at?.matches('[data-entry]') === true ? at.querySelectorAll<HTMLElement>('[data-approval]') : [];
   const card = at?.closest<HTMLElement>('[data-approval]') ?? (inside.length === 1 ? inside[0] : undefined);
   const found = approvals.peek().get(card?.dataset['approval'] ?? '');
-  return found?.state === 'pending' && found.kind !== 'unknown' ? found : undefined;
+  return found?.state === 'pending' && found.kind === 'call' ? found : undefined;
 }
 
 /** no-slip: A allows the call in focus once, D denies it. Several cards have the same two keys. */

@@ -12,6 +12,9 @@ export function Visible({ text }: { readonly text: string }) {
   return <bdi dir="auto">{withHiddenNamed(text).map((piece, index) => (index % 2 === 0 ? piece : <b class="hidden-sign">{piece}</b>))}</bdi>;
 }
 
+/** The same where only a text may stand. */
+export const shownText = (text: string): string => withHiddenNamed(text).join('');
+
 /** A long text is folded. */
 export function Folded({ text }: { readonly text: string }) {
   const [isWhole, setWhole] = useState(false);

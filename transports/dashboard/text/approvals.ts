@@ -12,6 +12,8 @@ export const inboxText = {
   before: 'Call before',
   once: 'Allow once',
   deny: 'Deny',
+  answer: 'Send the answer',
+  decline: 'Decline',
   denyNote: 'Deny with a note…',
   always: 'Always allow this tool…',
   same: 'Always allow these arguments…',
@@ -45,7 +47,7 @@ const BECAUSE: Readonly<Record<string, string>> = {
   tainted: 'Somebody outside may have written what this run has read, and the call changes something or sends data out.',
   repeat: 'An equal call was made for this message before.',
   unknown: 'The call was sent, and no answer came: it may have taken effect. Look, then say what happened.',
-  input: 'The server asks for an answer that this page can’t give yet.',
+  input: 'The server asks you for something before it goes on.',
 };
 
 /** Why it asks. */

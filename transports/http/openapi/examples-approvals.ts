@@ -26,6 +26,11 @@ export const APPROVAL_EXAMPLES = {
   Approvals: { of: 'ApprovalList', summary: 'One call waits', value: { approvals: [APPROVAL], cursor: null } },
   Approval: { of: 'ApprovalFound', operations: ['getApproval'], summary: 'It waits for a decision', value: { approval: APPROVAL } },
   Approve: { of: 'Decide', summary: 'Approve what was shown, once', value: { decision: 'approve', digest: APPROVAL.digest } },
+  Answer: {
+    of: 'Decide',
+    summary: 'Answer a server that asks for something',
+    value: { decision: 'approve', digest: APPROVAL.digest, input: { who: { action: 'accept', content: { name: 'Ada' } } } },
+  },
   Deny: {
     of: 'Decide',
     summary: 'Deny it, with a word for the model',

@@ -44,6 +44,7 @@ const INLINE = [
   'GatewayRequest',
   'HistoryPage',
   'Hook',
+  'InputField',
   'Message',
   'ModelId',
   'OutputFormat',

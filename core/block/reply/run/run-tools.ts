@@ -28,8 +28,7 @@ export async function openTools({ host, settings, state, isNew, called: earlier,
   const called = new Set([...earlier, ...state.calls.map(({ asked }) => asked.tool)]);
   const options = { called, hasCut: state.hasCut, hasSkills: skills.skills.length > 0 };
   await (isNew ? prepareOffer(catalogue, settings, options) : prepareRecorded(catalogue, [...(state.run?.tools ?? []), ...state.added]));
-  const offer = isNew ? offerFor(catalogue, settings, options) : undefined;
-  return new RunTools({ catalogue, settings, state, offer, skills });
+  return new RunTools({ catalogue, settings, state, offer: isNew ? offerFor(catalogue, settings, options) : undefined, skills });
 }
 
 /** Why a new run of the block would not be offered skills, or tools of its servers, as sentences without their end. Rejects as `ToolHost.catalogue` does. */
@@ -40,7 +39,7 @@ export async function missingTools(
 ): Promise<readonly string[]> {
   const settings = toolSettings(config);
   if (settings === undefined) return [];
-  const skills = (await RunSkills.open(source, config)).problems;
+  const { problems: skills } = await RunSkills.open(source, config);
   const catalogue = await catalogueOf(host, settings);
   const unjudged = { ...catalogue, problems: [] };
   await prepareOffer(unjudged, settings);

@@ -7,13 +7,12 @@ import type { Conversation } from '../../../../../core/store/port.ts';
 import type { ToolCallRequest, ToolHost, ToolOutcome } from '../../../../../core/tools/port.ts';
 import type { RunRecord } from '../../../../../core/types.ts';
 import { AT, answerRecord, callRecord, modelRecord, resultRecord, runRecord } from '../../../../support/tools/records.ts';
-import { crashedIn, kindsOf, pay, RULES, type ToolCoreOptions, toolCore } from '../../../../support/tools/tool-core.ts';
+import { crashedIn, kindsOf, pay, type ToolCoreOptions, toolCore } from '../../../../support/tools/tool-core.ts';
 import { until } from '../../../../support/until.ts';
 
 t.setTimeout(120_000);
 
 const TASK = { taskId: 'k1', ttlMs: null, pollMs: 100 } as const;
-const ME = { channel: 'cli', name: 'token' } as const;
 const said = (text: string): ToolOutcome => ({ kind: 'result', isError: false, parts: [{ type: 'text', text }], ms: 1 });
 const taskRecord = (call = '1.1', at = AT): RunRecord => ({ t: 'task', call, at, ...TASK });
 
