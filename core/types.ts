@@ -2773,6 +2773,24 @@ export interface ApproveToolServer {
   readonly tools: Readonly<Record<string, string>>;
 }
 
+/** The body that begins to sign in to a server. */
+export interface BeginToolSignIn {
+  /** Where the browser is led at the end: a port of the machine with the browser, where the caller listens */
+  readonly redirectURI: string;
+  /** The id of a client that was registered at the authorization server, or the https address of its document */
+  readonly clientId?: string;
+  /** The only authorization server that is taken. Needed where the client has a secret, or is in a private network */
+  readonly issuer?: string;
+  /** What is asked for; left out, what the server says that it needs */
+  readonly scope?: string;
+}
+
+/** The body that finishes a sign-in. */
+export interface FinishToolSignIn {
+  /** The query with which the browser was led to `redirectURI` */
+  readonly query: string;
+}
+
 /** The body that makes or replaces a server. */
 export interface PutToolServer {
   /** The entry as `mcpServers` of other programs has it: `command`, `args`, `env`, or `url`, `headers` */
@@ -2894,6 +2912,16 @@ export interface ToolServerView {
     readonly name: string;
     readonly isStored: boolean;
   }[];
+}
+
+/** A sign-in that has begun. */
+export interface ToolSignInBegun {
+  /** What the browser must open; null if Blockhouse has signed in for itself */
+  readonly url: string | null;
+  /** The authorization server */
+  readonly issuer: string;
+  /** Until when it can be finished */
+  readonly expiresAt: string | null;
 }
 
 /** A tool of a server. */

@@ -20,7 +20,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
   let known = (_url: URL): boolean => false;
   const isOwn = (url: URL): boolean => options.isOwn?.(url) === true || known(url);
   const book: Book = new Book({ ...options, isOwn }, (server) => void sessions.end(server).catch(ended(server)));
-  const servers = new ManagedServers(book, sessions);
+  const servers = new ManagedServers(book, sessions, signIns);
   sessions.onTools((server, tools) => {
     servers.noteListed(server, tools).catch((error: unknown) => sessions.note(server, `What it lists can't be kept: ${(error as Error).message}`));
   });

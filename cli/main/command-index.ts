@@ -42,6 +42,8 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"tools","paths":[["tools","diff"]],"category":"Tools","description":"Show what a server of tools says now, and what was approved"},
   {"module":"tools","paths":[["tools","approve"]],"category":"Tools","description":"Approve a server of tools, and the tools that it has shown"},
   {"module":"tools","paths":[["tools","rm"]],"category":"Tools","description":"Remove a server of tools, with its approvals and secrets"},
+  {"module":"tools-login","paths":[["tools","login"]],"category":"Tools","description":"Sign in to a server of tools at an address"},
+  {"module":"tools-login","paths":[["tools","logout"]],"category":"Tools","description":"Sign out of a server of tools"},
   {"module":"tools-secret","paths":[["tools","secret","set"],["tools","secret","rm"]],"category":"Tools","description":"Store or remove a secret of a server of tools"},
   {"module":"tools-import","paths":[["tools","import"]],"category":"Tools","description":"Take over the servers of tools of another program"},
   {"module":"notify","paths":[["notify","ls"],["notify","list"],["notify"]],"category":"Workspace","description":"List the targets of notifications, without their secrets"},

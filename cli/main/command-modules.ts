@@ -37,6 +37,7 @@ export const COMMAND_MODULES = {
       m.ToolsApproveCommand,
       m.ToolsRemoveCommand,
     ]),
+  'tools-login': () => import('../commands/tools-login.ts').then((m) => [m.ToolsLoginCommand, m.ToolsLogoutCommand]),
   'tools-secret': () => import('../commands/tools-secret.ts').then((m) => [m.ToolsSecretCommand]),
   'tools-import': () => import('../commands/tools-import.ts').then((m) => [m.ToolsImportCommand]),
   notify: () => import('../commands/notify.ts').then((m) => [m.NotifyListCommand, m.NotifySetCommand, m.NotifyTestCommand, m.NotifyRemoveCommand]),

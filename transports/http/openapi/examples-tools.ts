@@ -50,6 +50,25 @@ export const TOOL_EXAMPLES = {
     summary: 'Its tool is offered',
     value: { success: true, server: WHOLE },
   },
+  BeginToolSignIn: {
+    of: 'BeginToolSignIn',
+    summary: 'In a browser of this machine',
+    value: { redirectURI: 'http://127.0.0.1:4567/callback', clientId: 'my-blocks', issuer: 'https://auth.example' },
+  },
+  ToolSignInBegun: {
+    of: 'ToolSignInBegun',
+    summary: 'The link for the browser',
+    value: {
+      url: 'https://auth.example/authorize?response_type=code&client_id=my-blocks&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&redirect_uri=http%3A%2F%2F127.0.0.1%3A4567%2Fcallback&state=af0ifjsldkj&scope=read&resource=https%3A%2F%2Fcrm.example%2Fmcp',
+      issuer: 'https://auth.example',
+      expiresAt: '2026-11-28T12:10:00.000Z',
+    },
+  },
+  FinishToolSignIn: {
+    of: 'FinishToolSignIn',
+    summary: 'What the browser has brought',
+    value: { query: 'code=SplxlOBeZQQYbYS6WxSbIA&state=af0ifjsldkj&iss=https%3A%2F%2Fauth.example' },
+  },
   ToolSecret: { of: 'SetToolSecret', summary: 'A token', value: { value: 'ghp_0123456789' } },
   ToolServerRemoved: {
     of: 'Done',
