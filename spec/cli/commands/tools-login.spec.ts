@@ -1,5 +1,5 @@
 // Signing in to a server of tools with commands: a server and commands in processes, an authorization server over loopback, and a browser that is a short program.
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { authorizationServer, guardedTools, ROBOT_SECRET } from '../../support/tools/authorization-server.ts';
@@ -90,4 +90,20 @@ t.test('what can not be is refused before anything begins', async (t) => {
     t.match(await on(['tools', 'login', 'crm', ...args], { input: 'x' }), { code: 2 }, args.join(' '));
   t.match(await on(['tools', 'login', 'gone']), { code: 2, stderr: /no server of tools named "gone"/ });
   t.match(await on(['tools', 'logout', 'gone']), { code: 2 });
+});
+
+t.test('no file of the workspace has a token or a secret but auth.json', async (t) => {
+  const { on, workspace } = desk;
+  await on(['tools', 'test', 'crm']);
+  const secrets = [...stand.tokens.keys(), ...stand.refresh.keys(), ...stand.codes.keys(), ROBOT_SECRET];
+  t.ok(secrets.length > 3);
+  for (const name of readdirSync(workspace, { recursive: true, encoding: 'utf8' })) {
+    const path = join(workspace, name);
+    if (name === 'auth.json' || !statSync(path).isFile()) continue;
+    const text = readFileSync(path, 'utf8');
+    t.notOk(
+      secrets.some((secret) => text.includes(secret)),
+      name,
+    );
+  }
 });

@@ -30,6 +30,15 @@ const HELD = {
   tools: [],
 };
 
+const SIGNED_IN = {
+  ...HELD,
+  name: 'crm',
+  problem: 'It is not approved; look at it with `blockhouse tools test crm`, then `blockhouse tools approve crm`.',
+  server: { type: 'http', url: 'https://crm.example/mcp' },
+  settings: {},
+  signIn: { state: 'signed-in', grant: 'authorization_code', issuer: 'https://auth.example', scope: 'read', expiresAt: '2026-11-28T13:00:00.000Z' },
+};
+
 /** The examples by name. */
 export const TOOL_EXAMPLES = {
   ToolServers: { of: 'ToolServerList', summary: 'A server for files', value: { servers: [SERVER] } },
@@ -69,6 +78,13 @@ export const TOOL_EXAMPLES = {
     summary: 'What the browser has brought',
     value: { query: 'code=SplxlOBeZQQYbYS6WxSbIA&state=af0ifjsldkj&iss=https%3A%2F%2Fauth.example' },
   },
+  SignedInToolServer: {
+    of: 'ToolServerChanged',
+    operations: ['finishToolSignIn'],
+    summary: 'A server at an address, signed in to',
+    value: { success: true, server: SIGNED_IN },
+  },
+  SignedOutOfTools: { of: 'Done', operations: ['signOutOfToolServer'], summary: 'They are gone', value: { success: true, message: 'The tokens are deleted.' } },
   ToolSecret: { of: 'SetToolSecret', summary: 'A token', value: { value: 'ghp_0123456789' } },
   ToolServerRemoved: {
     of: 'Done',
