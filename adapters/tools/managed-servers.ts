@@ -140,7 +140,7 @@ export class ManagedServers implements ToolServers {
     return this.#signed(name, async () => {
       if (place.oauth?.grant !== 'client_credentials') return beginLogin(this.#signIns, place, body, AbortSignal.any([signal, this.#signIns.signal]));
       await this.#signIns.token(place, signal);
-      await this.#sessions.end(name);
+      this.#sessions.forgive(name);
       return { url: null, issuer: place.oauth.issuer ?? '', expiresAt: null };
     });
   }
@@ -149,15 +149,13 @@ export class ManagedServers implements ToolServers {
     checkFinish(body);
     const place = await this.#placeOf(name);
     await this.#signed(name, () => finishLogin(this.#signIns, place, body.query, this.#signIns.signal));
-    await this.#sessions.end(name); // it may have failed for want of this
+    this.#sessions.forgive(name); // it may have failed for want of this
     return this.get(name);
   }
 
   async signOut(name: string): Promise<string | undefined> {
     this.#need(name);
-    const left = await logout(this.#signIns, name);
-    await this.#sessions.end(name);
-    return left;
+    return logout(this.#signIns, name); // calls under way are left alone: their requests are made
   }
 
   /** TOOL_SERVER_REFUSED for a server that can't be signed in to. */
