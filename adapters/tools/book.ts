@@ -6,14 +6,16 @@ import {
   BlockhouseError,
   CredentialStore,
   createBus,
-  type Environment,
   marksOf,
+  openSettings,
   resolved,
   type ServerSettings,
+  type SettingStore,
   type Sources,
   type ToolDefinition,
 } from '../../core/index.ts';
 import type { ServerEntry } from './entry.ts';
+import type { BookOptions } from './host-options.ts';
 import { McpJson } from './mcp-json.ts';
 import { CLIENT_SECRET, type OAuthSettings, recordOf, signInFault, type SignInPlace, type SignInView, viewOf } from './oauth/records.ts';
 import { Pins, type ServerPins, stateOf } from './pins.ts';
@@ -25,20 +27,6 @@ const ERA_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** A shorter text is no secret that could be told from words. */
 const SHORTEST_SECRET = 4;
-
-/** What a book needs to know. */
-export interface BookOptions {
-  readonly workspace: string;
-  readonly env: Environment;
-  /** Variables with keys of providers, which no server gets. */
-  readonly providerVariables?: ReadonlySet<string> | undefined;
-  /** True for an address of this server. */
-  readonly isOwn?: ((url: URL) => boolean) | undefined;
-  /** Epoch milliseconds. */
-  readonly clock?: (() => number) | undefined;
-  /** Monotonic milliseconds. */
-  readonly now?: (() => number) | undefined;
-}
 
 /** A server as it would be started, or why it can't be. */
 export type Resolved = { readonly start: ServerStart; readonly secrets: readonly string[]; readonly fault?: undefined } | { readonly fault: string };
@@ -56,15 +44,17 @@ export class Book implements ServerBook {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
     this.credentials = new CredentialStore(options.workspace, createBus(), options.now);
-    this.pins = new Pins(options.workspace, this.#clock, options.now);
-    this.mcp = new McpJson(
-      options.workspace,
-      (before) => {
-        const now = this.mcp.entries();
-        for (const [name, { definition }] of before) if (now.get(name)?.definition !== definition) onGone(name);
-      },
-      options.now,
-    );
+    const settings = options.settings ?? openSettings(options.workspace, options.now);
+    this.pins = new Pins(settings, this.#clock);
+    this.mcp = new McpJson(settings, (before) => {
+      const now = this.mcp.entries();
+      for (const [name, { definition }] of before) if (now.get(name)?.definition !== definition) onGone(name);
+    });
+  }
+
+  /** Looks at once at what is stored: a person or another server may have changed it a moment ago. Rejects with STORE_UNREACHABLE. */
+  async look(): Promise<void> {
+    await Promise.all([this.mcp.look(), this.pins.look()]);
   }
 
   async catalogue(servers: readonly string[]): Promise<Awaited<ReturnType<ServerBook['catalogue']>>> {
@@ -248,11 +238,13 @@ function missing(server: string, fault: string | undefined): string {
   return fault === undefined ? `there is no server ${server} in mcp.json` : `mcp.json can't be used: ${fault}`;
 }
 
-function definitionOf(server: string, tool: string, pin: string, { title, description, inputSchema, annotations }: ListedTool): ToolDefinition {
+/** A tool as it was approved. */
+export function definitionOf(server: string, tool: string, pin: string, { title, description, inputSchema, annotations }: ListedTool): ToolDefinition {
   return { server, tool, pin, title, description, inputSchema, annotations };
 }
 
-function settingsOf({ rawSettings, settings, template }: ServerEntry): ServerSettings {
+/** What the core knows of the settings of a server. */
+export function settingsOf({ rawSettings, settings, template }: ServerEntry): ServerSettings {
   const { marks, keyArguments, probe } = (rawSettings ?? {}) as ServerSettings;
   const { callTimeoutMs, maxResultBytes } = settings;
   return { marks, keyArguments, probe, isRemote: template.kind === 'http', callTimeoutMs, maxResultBytes };

@@ -12,6 +12,9 @@ import { type RunningServer, Throttle } from './running-server.ts';
 import type { Sdk } from './sdk.ts';
 import type { CallableServer, Era, HttpStart } from './server.ts';
 
+/** So long does an end wait for the news that tasks are cancelled. */
+const CANCEL_MS = 1000;
+
 /** A server at an address, and how it is greeted. */
 export interface HttpStarting {
   readonly server: CallableServer & { readonly start: HttpStart };
@@ -106,6 +109,7 @@ class HttpServer implements RunningServer {
   async end(): Promise<void> {
     this.hasEnded = true;
     this.lists.end();
+    await this.session?.told(CANCEL_MS);
     await this.#transport.close();
   }
 

@@ -16,6 +16,7 @@ import { type CallTransport, callIdOf } from './call-id.ts';
 import { UNREADABLE } from './mcp-result.ts';
 import { type Challenge, challengeIn } from './oauth/challenge.ts';
 import type { Refusal } from './oauth/sign-ins.ts';
+import { handable } from './task-answer.ts';
 
 const CONNECT_MS = 10_000;
 const MAX_VALUES = 200_000;
@@ -140,7 +141,7 @@ export class HttpTransport implements CallTransport {
     const meta = message.params?.['_meta'] as Record<string, unknown> | undefined;
     const version = meta?.[PROTOCOL_VERSION];
     if (typeof version !== 'string') return headers;
-    const name = message.params?.['name'];
+    const name = message.params?.[message.method.startsWith('tasks/') ? 'taskId' : 'name'];
     return {
       ...headers,
       'mcp-protocol-version': version,
@@ -271,6 +272,6 @@ class AnswerReader implements UpstreamHandler {
       return;
     }
     this.isAnswered = true;
-    this.#onMessage(message);
+    this.#onMessage(handable(message));
   }
 }

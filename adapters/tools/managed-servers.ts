@@ -3,6 +3,19 @@
 // shown-first: a server is started and approved only by the hash of what was shown. A hash that was not shown, or is another one by now, is refused.
 // no-secret: no answer has a secret; what stands in an entry in clear is masked.
 import { estimateTokens } from '../../core/base/tokens.ts';
+import type {
+  ApproveToolServer,
+  BeginToolSignIn,
+  CallTool,
+  FinishToolSignIn,
+  PutToolServer,
+  SetToolSecret,
+  TestToolServer,
+  ToolCalled,
+  ToolServerView,
+  ToolSignInBegun,
+  ToolView,
+} from '../../core/index.ts';
 import {
   BlockhouseError,
   compile,
@@ -15,17 +28,6 @@ import {
   type ToolServers,
   type Validator,
 } from '../../core/index.ts';
-import type {
-  ApproveToolServer,
-  BeginToolSignIn,
-  FinishToolSignIn,
-  PutToolServer,
-  SetToolSecret,
-  TestToolServer,
-  ToolServerView,
-  ToolSignInBegun,
-  ToolView,
-} from '../../core/index.ts';
 import { approvalText, type Book, unofferedOf } from './book.ts';
 import { readEntry, SERVER_NAME, type ServerEntry, shownEntry } from './entry.ts';
 import { MCP_FILE } from './mcp-json.ts';
@@ -33,6 +35,7 @@ import { beginLogin, finishLogin, logout, StrangeAnswer } from './oauth/logins.t
 import { SignInFault } from './oauth/places.ts';
 import { CLIENT_SECRET, forgetProgram, type SignInPlace } from './oauth/records.ts';
 import type { SignIns } from './oauth/sign-ins.ts';
+import { callOnce } from './one-call.ts';
 import { type KnownTool, PINS_FILE, stateOf } from './pins.ts';
 import type { ListedTool, Sessions } from './server.ts';
 
@@ -42,6 +45,7 @@ const SECRET_VALUE = /^[^\p{Cc}]+$/u;
 
 const checkPut: Validator<PutToolServer> = compile(schemas.PutToolServer);
 const checkTest: Validator<TestToolServer> = compile(schemas.TestToolServer);
+const checkCall: Validator<CallTool> = compile(schemas.CallTool);
 const checkApprove: Validator<ApproveToolServer> = compile(schemas.ApproveToolServer);
 const checkSecret: Validator<SetToolSecret> = compile(schemas.SetToolSecret);
 const checkBegin: Validator<BeginToolSignIn> = compile(schemas.BeginToolSignIn);
@@ -67,17 +71,19 @@ export class ManagedServers implements ToolServers {
   }
 
   async list(): Promise<readonly ToolServerView[]> {
-    const entries = [...this.#book.mcp.entries(true).values()];
+    await this.#book.look();
+    const entries = [...this.#book.mcp.entries().values()];
     return Promise.all(entries.map((entry) => this.#viewOf(entry, false)));
   }
 
   async get(name: string): Promise<ToolServerView> {
-    return this.#viewOf(this.#need(name), true);
+    return this.#viewOf(await this.#need(name), true);
   }
 
   async put(name: string, body: unknown): Promise<ToolServerView> {
     checkPut(body);
-    const before = this.#book.mcp.entries(true).get(name);
+    await this.#book.look();
+    const before = this.#book.mcp.entries().get(name);
     const settings = body.settings ?? before?.rawSettings;
     const entry = readEntry(name, body.server, settings);
     if (entry.fault !== undefined) throw refused(name, entry.fault);
@@ -88,7 +94,8 @@ export class ManagedServers implements ToolServers {
   }
 
   async remove(name: string): Promise<void> {
-    const others = [...this.#book.mcp.entries(true).values()].filter((entry) => entry.name !== name);
+    await this.#book.look();
+    const others = [...this.#book.mcp.entries().values()].filter((entry) => entry.name !== name);
     if (!(await this.#book.mcp.remove(name))) throw this.#notFound(name);
     await this.#sessions.end(name);
     await this.#book.pins.forget(name);
@@ -99,20 +106,26 @@ export class ManagedServers implements ToolServers {
 
   async test(name: string, body: unknown, signal: AbortSignal): Promise<ToolServerView> {
     checkTest(body);
-    const entry = this.#need(name);
+    const entry = await this.#need(name);
     if (entry.definition !== body.definition) throw otherDefinition(name);
     const one = await this.#book.resolve(entry);
     if (one.fault !== undefined) throw refused(name, one.fault);
     const { era, tools } = await this.#sessions.look(this.#book.callableOf(entry, one), signal);
-    if (this.#book.mcp.entries(true).get(name)?.definition !== body.definition) throw otherDefinition(name);
+    await this.#book.look();
+    if (this.#book.mcp.entries().get(name)?.definition !== body.definition) throw otherDefinition(name);
     const offers = entry.newTools === 'offer' && this.#book.approvalOf(entry) === undefined;
     await this.#book.pins.see(name, tools, { offers, look: { definition: entry.definition, era } });
     return this.get(name);
   }
 
+  async call(name: string, body: unknown, signal: AbortSignal): Promise<ToolCalled['result']> {
+    checkCall(body);
+    return callOnce(this.#book, this.#sessions, await this.#need(name), body, signal);
+  }
+
   async approve(name: string, body: unknown, by: string): Promise<ToolServerView> {
     checkApprove(body);
-    const entry = this.#need(name);
+    const entry = await this.#need(name);
     if (entry.fault !== undefined) throw refused(name, entry.fault);
     if (entry.definition !== body.definition)
       throw new BlockhouseError('TOOL_CHANGED', `The entry of ${name} is not the one that was shown. Read it again: \`blockhouse tools test ${name}\`.`);
@@ -130,7 +143,8 @@ export class ManagedServers implements ToolServers {
       throw new BlockhouseError('NOT_FOUND', `There is no secret ${server}.${field}.`);
     await credentials.setServerSecrets(server, { [field]: body.value ?? undefined });
     if (field === CLIENT_SECRET) await forgetProgram(credentials, server); // its token was got with the one before
-    const readers = [...this.#book.mcp.entries(true).values()].filter((entry) => secretsOf(entry).some((one) => one.server === server && one.field === field));
+    await this.#book.look();
+    const readers = [...this.#book.mcp.entries().values()].filter((entry) => secretsOf(entry).some((one) => one.server === server && one.field === field));
     await Promise.all(readers.map(({ name }) => this.#sessions.end(name))); // they have the one before
   }
 
@@ -154,13 +168,13 @@ export class ManagedServers implements ToolServers {
   }
 
   async signOut(name: string): Promise<string | undefined> {
-    this.#need(name);
+    await this.#need(name);
     return logout(this.#signIns, name); // calls under way are left alone: their requests are made
   }
 
   /** TOOL_SERVER_REFUSED for a server that can't be signed in to. */
   async #placeOf(name: string): Promise<SignInPlace> {
-    const entry = this.#need(name);
+    const entry = await this.#need(name);
     const place = await this.#book.signInPlace(entry);
     if (place !== undefined) return place;
     const { fault } = await this.#book.resolveStart(entry);
@@ -179,8 +193,9 @@ export class ManagedServers implements ToolServers {
   }
 
   async findings(): Promise<readonly Finding[]> {
+    await this.#book.look();
     const findings: Finding[] = [];
-    const entries = [...this.#book.mcp.entries(true).values()];
+    const entries = [...this.#book.mcp.entries().values()];
     const { fault } = this.#book.mcp;
     if (fault !== undefined) findings.push(error(MCP_FILE, fault, 'Repair it. Until then, a server that has read it before goes on with what it said then.'));
     const { fault: pinsFault } = this.#book.pins;
@@ -204,8 +219,9 @@ export class ManagedServers implements ToolServers {
     });
   }
 
-  #need(name: string): ServerEntry {
-    const entry = this.#book.mcp.entries(true).get(name);
+  async #need(name: string): Promise<ServerEntry> {
+    await this.#book.look();
+    const entry = this.#book.mcp.entries().get(name);
     if (entry === undefined) throw this.#notFound(name);
     return entry;
   }
@@ -218,7 +234,7 @@ export class ManagedServers implements ToolServers {
 
   async #viewOf(entry: ServerEntry, isWhole: boolean): Promise<ToolServerView> {
     const { name, definition } = entry;
-    const pins = this.#book.pins.of(name, true);
+    const pins = this.#book.pins.of(name);
     const { state, problem } = await this.#stateOf(entry);
     return {
       name,

@@ -4,6 +4,7 @@
 const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--adapter': 'id',
   '--alias': 'name',
+  '--args': 'json',
   '--as': 'new-name',
   '--at': 'time',
   '--block': 'name',
@@ -32,6 +33,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--goal': 'text',
   '--grace': 'minutes',
   '--group': 'group',
+  '--hash': 'hash',
   '--header': 'header',
   '--host': 'address',
   '--id': 'message-id',

@@ -1,4 +1,4 @@
-// The bodies and answers of `/api/tools`, and the settings of a server in mcp.json. Pure: no I/O.
+// The bodies and answers of `/api/tools` and `/api/skills`, and the settings of a server in mcp.json. Pure: no I/O.
 import type * as types from '../types.ts';
 import { ToolMarks } from './chat-entry.ts';
 import { boolean, closedObject, count, listOf, object, oneOf, orNull, string } from './fields.ts';
@@ -122,6 +122,32 @@ export const SetToolSecret = closedObject({
 });
 export type SetToolSecret = types.SetToolSecret;
 
+/** The body that makes one call of a tool. */
+export const CallTool = closedObject({
+  tool: { type: 'string', minLength: 1, maxLength: 128, description: 'Its name, as the server says it' },
+  hash: { ...hash, description: 'Its definition that was shown and approved' },
+  arguments: { ...record, description: 'As its schema wants them' },
+});
+export type CallTool = types.CallTool;
+
+/** A tool was called for a person. */
+export const ToolCalled = object({
+  success: yes,
+  result: object(
+    {
+      isError: { ...boolean, description: 'The tool has said that it failed' },
+      text: { type: 'string', description: 'What a model would read of it, whole' },
+      structuredContent: { description: 'The JSON that the tool gives beside or instead of its text' },
+      images: { ...count, description: 'Images that a model would see' },
+      ms: count,
+      bytes: { ...count, description: 'Of all parts' },
+      marks: { ...ToolMarks, description: 'The marks of the tool that hold' },
+    },
+    ['structuredContent'],
+  ),
+});
+export type ToolCalled = types.ToolCalled;
+
 const short = { type: 'string', minLength: 1, maxLength: 2048 } as const;
 /** The body that begins to sign in to a server. */
 export const BeginToolSignIn = closedObject(
@@ -217,3 +243,39 @@ export type ToolServerList = types.ToolServerList;
 export const ToolServerShown = object({ server: ToolServerView });
 /** A server was changed, looked at or approved. */
 export const ToolServerChanged = object({ success: yes, server: ToolServerView });
+
+/** The body that approves a skill. */
+export const ApproveSkill = closedObject({ hash: { ...hash, description: 'The hash of the skill that was shown' } });
+export type ApproveSkill = types.ApproveSkill;
+
+const texts = { type: 'object', additionalProperties: string } as const;
+
+/** A skill of a block or of the workspace. */
+export const SkillView = object(
+  {
+    owner: { type: 'string', description: 'The block, or `_` for the workspace' },
+    name: string,
+    description: string,
+    hash: { type: 'string', description: 'sha256 over the paths and contents of all its files; empty where they can not be read' },
+    state: {
+      ...oneOf(['approved', 'changed', 'new', 'unusable']),
+      description: 'Only approved ones are offered. unusable: it is no skill as it is; `problem` says why',
+    },
+    tokens: { ...count, description: 'Of its SKILL.md, by estimate' },
+    files: { ...listOf(string), description: 'The paths of its files' },
+    problem: { type: 'string', description: 'Why it is unusable: the file, the line, and what helps' },
+    approvedAt: string,
+    approvedBy: string,
+    now: { ...texts, description: 'Its files by their paths; only where one skill is asked for' },
+    was: { ...texts, description: 'The approved files, of a skill that has changed; missing where they were too long to keep' },
+  },
+  ['problem', 'approvedAt', 'approvedBy', 'now', 'was'],
+);
+export type SkillView = types.SkillView;
+/** Skills, with those that can not be used. */
+export const SkillList = object({ skills: listOf(SkillView) });
+export type SkillList = types.SkillList;
+/** A skill with its texts. */
+export const SkillShown = object({ skill: SkillView });
+/** A skill was approved. */
+export const SkillChanged = object({ success: yes, skill: SkillView });

@@ -6,8 +6,8 @@
 // same-names: a name depends on all tools of the catalogue, not on those that are offered, so a tool that is found later changes no other name.
 import { estimateTokens } from '../base/tokens.ts';
 import type { Tool, ToolMarks } from '../types.ts';
-import { type ArgumentCheck, argumentCheck, assertBounded } from './arguments.ts';
-import { findToolDefinition, FIND_TOOL, FREE_TOOLS, readResultDefinition } from './builtin/definitions.ts';
+import { type ArgumentCheck, argumentCheck, assertBounded, prepareChecks } from './arguments.ts';
+import { findToolDefinition, FIND_TOOL, FREE_TOOLS, readResultDefinition, readSkillDefinition } from './builtin/definitions.ts';
 import { isRepeatable, type KeyArgument, keyArgumentOf, marksOf, withoutArgument } from './marks.ts';
 import { namesFor } from './names.ts';
 import { fitsPattern } from './patterns.ts';
@@ -19,6 +19,11 @@ import type { ToolSettings } from './settings.ts';
 const MAX_DESCRIPTION = 2000;
 /** Characters that people don't see and models obey. */
 const INVISIBLE = /(?![\n\t])(?:\p{Cf}|\p{Cc}|\p{Variation_Selector})/gu;
+
+/** A text as people see it. */
+export function withoutInvisible(text: string): string {
+  return text.replaceAll(INVISIBLE, '');
+}
 
 /** A tool of a run. */
 export interface OfferedTool {
@@ -50,22 +55,47 @@ export interface OfferOptions {
   readonly called?: ReadonlySet<string>;
   /** A result was cut in an earlier run of the message. */
   readonly hasCut?: boolean;
+  /** There is a skill to read. */
+  readonly hasSkills?: boolean;
 }
 
 /** What a new run offers. What does not fit in tools.limits.definitionTokens must be found: then whole servers are offered, the smallest first, in half of it. */
-export function offerFor(catalogue: Catalogue, settings: ToolSettings, { called = new Set(), hasCut = false }: OfferOptions = {}): Offer {
+export function offerFor(catalogue: Catalogue, settings: ToolSettings, options: OfferOptions = {}): Offer {
   const index = indexOf(catalogue);
-  const allowed = allowedIn(catalogue, settings);
+  const { isAll, chosen, allowed, own } = planFor(catalogue, settings, options);
   const unbounded = ruledIn(catalogue, settings).flatMap((tool) => index.unbounded(tool) ?? []);
-  const own = hasCut ? [readResultDefinition] : [];
-  const most = settings.limits.definitionTokens;
-  const isAll = index.tokensOf([...allowed, ...own]) <= most;
-  const chosen = isAll ? allowed : chosenIn(allowed, index, settings, called);
   const others = isAll ? [] : without(allowed, chosen);
   const { tools, problems } = index.offered([...chosen, ...own, ...(others.length > 0 ? [findToolDefinition(others)] : [])]);
   const told = catalogue.problems.map(({ server, problem }) => `${server}: ${problem}`);
   const toFind = others.length > 0 ? [`${others.length} tools do not fit into tools.limits.definitionTokens and must be found with ${FIND_TOOL}`] : [];
   return { tools: tools.toSorted(byName), problems: [...told, ...toFind, ...unbounded, ...problems], toFind: others.map(idOf) };
+}
+
+/** What `offerFor` needs compiled is, when this resolves. */
+export async function prepareOffer(catalogue: Catalogue, settings: ToolSettings, options: OfferOptions = {}): Promise<void> {
+  const { chosen, own } = planFor(catalogue, settings, options);
+  await indexOf(catalogue).prepare([...chosen, ...own]);
+}
+
+/** The same for `offerAgain`. */
+export async function prepareRecorded(catalogue: Catalogue, recorded: readonly string[]): Promise<void> {
+  const records = new Set(recorded);
+  await indexOf(catalogue).prepare(catalogue.tools.filter((tool) => records.has(recordOf(tool))));
+}
+
+interface Plan {
+  readonly isAll: boolean;
+  readonly allowed: readonly ToolDefinition[];
+  readonly chosen: readonly ToolDefinition[];
+  readonly own: readonly ToolDefinition[];
+}
+
+function planFor(catalogue: Catalogue, settings: ToolSettings, { called = new Set(), hasCut = false, hasSkills = false }: OfferOptions): Plan {
+  const index = indexOf(catalogue);
+  const allowed = allowedIn(catalogue, settings);
+  const own = [...(hasCut ? [readResultDefinition] : []), ...(hasSkills ? [readSkillDefinition] : [])];
+  const isAll = index.tokensOf([...allowed, ...own]) <= settings.limits.definitionTokens;
+  return { isAll, allowed, chosen: isAll ? allowed : chosenIn(allowed, index, settings, called), own };
 }
 
 /** The tools of a run that goes on: of those in its record, the ones that are as they were, and at the end what came later (same-list). */
@@ -75,7 +105,7 @@ export function offerAgain(
   { settings, added = [] }: { readonly settings?: ToolSettings; readonly added?: readonly string[] } = {},
 ): Offer {
   const index = indexOf(catalogue);
-  const known = new Map([...catalogue.tools, readResultDefinition].map((tool) => [recordOf(tool), tool]));
+  const known = new Map([...catalogue.tools, readResultDefinition, readSkillDefinition].map((tool) => [recordOf(tool), tool]));
   const begun = recorded.flatMap((record) => known.get(record) ?? []);
   const finder = findToolDefinition(settings === undefined ? [] : without(allowedIn(catalogue, settings), begun));
   if (recorded.includes(recordOf(finder))) begun.push(finder);
@@ -153,7 +183,7 @@ function idOf({ server, tool }: ToolDefinition): string {
   return `${server}/${tool}`;
 }
 
-/** What is made of each tool of a catalogue, once: a schema takes a millisecond to compile, and of a thousand tools some are offered. */
+/** What is made of each tool of a catalogue, once: of a thousand tools some are offered. */
 class Index {
   readonly #catalogue: Catalogue;
   readonly #names: ReadonlyMap<string, string>;
@@ -185,6 +215,10 @@ class Index {
       return [];
     });
     return { tools, problems };
+  }
+
+  prepare(definitions: readonly ToolDefinition[]): Promise<void> {
+    return prepareChecks(definitions.map((definition) => this.#shownOf(definition).tool.parameters ?? {}));
   }
 
   /** Why a schema is beyond the bounds; undefined for one that is not. */
@@ -262,7 +296,7 @@ function offered(definition: ToolDefinition, shown: Tool, settings: ServerSettin
 
 function shownTool({ description: given, inputSchema }: ToolDefinition, name: string, key: KeyArgument | undefined): Tool {
   const schema = key === undefined ? inputSchema : withoutArgument(inputSchema, key.argument);
-  const description = beginningOf((given ?? '').replaceAll(INVISIBLE, ''), MAX_DESCRIPTION);
+  const description = beginningOf(withoutInvisible(given ?? ''), MAX_DESCRIPTION);
   return { name, ...(description !== '' && { description }), parameters: { ...schema, type: 'object' } };
 }
 

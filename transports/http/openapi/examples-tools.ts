@@ -38,6 +38,19 @@ const SIGNED_IN = {
   settings: {},
   signIn: { state: 'signed-in', grant: 'authorization_code', issuer: 'https://auth.example', scope: 'read', expiresAt: '2026-11-28T13:00:00.000Z' },
 };
+const SKILL = {
+  owner: '_',
+  name: 'invoice',
+  description: 'How we write an invoice. Read it before you write one.',
+  hash: HASH,
+  state: 'approved',
+  tokens: 120,
+  files: ['SKILL.md'],
+  approvedAt: '2026-11-28T12:00:00.000Z',
+  approvedBy: 'cli',
+};
+const TEXT = '---\nname: invoice\ndescription: How we write an invoice. Read it before you write one.\n---\nAn invoice has a number.\n';
+const WHOLE_SKILL = { ...SKILL, now: { 'SKILL.md': TEXT } };
 
 /** The examples by name. */
 export const TOOL_EXAMPLES = {
@@ -51,6 +64,12 @@ export const TOOL_EXAMPLES = {
     operations: ['testToolServer'],
     summary: 'It has listed a tool',
     value: { success: true, server: { ...HELD, era: 'legacy', tools: [{ ...TOOL, state: 'new', now: DEFINITION }] } },
+  },
+  CallOfTool: { of: 'CallTool', summary: 'Reads a file', value: { tool: 'read_file', hash: TOOL_HASH, arguments: { path: '~/shared/a.txt' } } },
+  CalledTool: {
+    of: 'ToolCalled',
+    summary: 'What it gave',
+    value: { success: true, result: { isError: false, text: 'Hello', images: 0, ms: 12, bytes: 32, marks: TOOL.marks } },
   },
   ApprovedTools: { of: 'ApproveToolServer', summary: 'The server, and a tool', value: { definition: HASH, tools: { read_file: TOOL_HASH } } },
   ApprovedToolServer: {
@@ -85,6 +104,10 @@ export const TOOL_EXAMPLES = {
     value: { success: true, server: SIGNED_IN },
   },
   SignedOutOfTools: { of: 'Done', operations: ['signOutOfToolServer'], summary: 'They are gone', value: { success: true, message: 'The tokens are deleted.' } },
+  Skills: { of: 'SkillList', summary: 'A skill of the workspace', value: { skills: [SKILL] } },
+  Skill: { of: 'SkillShown', summary: 'A skill with its text', value: { skill: WHOLE_SKILL } },
+  ReadSkill: { of: 'ApproveSkill', summary: 'The hash that was shown', value: { hash: HASH } },
+  ApprovedSkill: { of: 'SkillChanged', summary: 'It is offered', value: { success: true, skill: WHOLE_SKILL } },
   ToolSecret: { of: 'SetToolSecret', summary: 'A token', value: { value: 'ghp_0123456789' } },
   ToolServerRemoved: {
     of: 'Done',

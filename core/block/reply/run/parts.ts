@@ -3,6 +3,7 @@ export { approvalOf, approvalsOf } from './approvals.ts';
 export { cancelWaiting } from './close.ts';
 export { decide } from './decide.ts';
 export { runFor } from './run.ts';
+export { skillOwners } from './run-skills.ts';
 export { missingTools } from './run-tools.ts';
 export { decisionsOf, shownStored } from './shown.ts';
 export { runsInProcess, waitFor } from './waiting.ts';

@@ -4,6 +4,7 @@
 // no-call-at-halt: while the kill switch is set, or this server may have lost the block, no tool is called.
 import { createActor } from 'xstate';
 import type { ActorSystem } from '../../../base/abortable.ts';
+import { estimateTokens } from '../../../base/tokens.ts';
 import { BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { TaskPhase } from '../../../schemas/block-pulse.ts';
@@ -14,7 +15,7 @@ import type { CallState, RunState } from '../../../tools/journal.ts';
 import { nextIn } from '../../../tools/next.ts';
 import { BLOCK_SERVER } from '../../../tools/builtin/definitions.ts';
 import { type OfferedTool, recordOf } from '../../../tools/offer.ts';
-import type { ToolHost } from '../../../tools/port.ts';
+import type { Cancelled, ToolHost } from '../../../tools/port.ts';
 import { type Probe, probeFor } from '../../../tools/probe.ts';
 import { type ToolSettings, toolSettings } from '../../../tools/settings.ts';
 import { haltPause } from '../../actor/call-refused.ts';
@@ -33,6 +34,7 @@ import { expired, waitOf } from './pending.ts';
 import { probeCalls } from './probe-calls.ts';
 import { RunJournal } from './run-journal.ts';
 import { openTools, type RunTools } from './run-tools.ts';
+import { RunSkills, skillOwners } from './run-skills.ts';
 import { calledIn, type EarlierRuns, earlierRuns, toolWindow } from './tool-window.ts';
 import { type After, createRunMachine, type RunSteps } from './run-machine.ts';
 
@@ -85,6 +87,8 @@ export class Run implements RunSteps {
   readonly #causes = new Map<string, string>();
   /** Places of calls whose probe has said nothing. */
   readonly #silent = new Set<string>();
+  /** Places of calls whose task has said nothing. */
+  readonly #lost = new Set<string>();
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -95,9 +99,9 @@ export class Run implements RunSteps {
     return this.#journal?.state.hasGotOn === true;
   }
 
-  /** Of the definitions, which are part of every prompt. */
+  /** Of the definitions and what is said of skills, which are part of every prompt. */
   get definitionTokens(): number {
-    return definitionTokens(this.#offered);
+    return definitionTokens(this.#offered) + estimateTokens(this.#skills);
   }
 
   /** Goes on until the message has an answer, waits or fails. Another candidate goes on where the first one failed. Rejects with a fault of the disk, or a defect. */
@@ -142,7 +146,9 @@ export class Run implements RunSteps {
     if (isFirst || isNew) {
       this.#earlier = await earlierRuns(context, message);
       try {
-        this.#tools = await openTools({ host: tools.host, settings, state: journal.state, isNew, called: calledIn(this.#earlier) });
+        const source = { host: tools.host.skills, owners: skillOwners(context.world, context.name) };
+        const skills = await RunSkills.open(source, attempt.config, isNew ? undefined : (journal.state.run?.skills ?? []));
+        this.#tools = await openTools({ host: tools.host, settings, state: journal.state, isNew, called: calledIn(this.#earlier), skills });
       } catch (error) {
         return { kind: 'over', called: this.#options.judge(toBlockhouseError(error), attempt) };
       }
@@ -152,7 +158,7 @@ export class Run implements RunSteps {
     const over = await journal.appendFor((state) => expired(state, context.world.now()));
     if (over.length > 0 && settings.approvals.onTimeout === 'fail')
       return { kind: 'over', called: this.#failed('TOOL_LIMIT', 'Nobody has decided about a call in time, and tools.approvals.onTimeout is "fail".') };
-    const window = await toolWindow({ context, config: attempt.config, messageId, runs: this.#earlier, tools: this.#offered, candidate });
+    const window = await toolWindow({ context, config: attempt.config, messageId, runs: this.#earlier, tools: this.#offered, skills: this.#skills, candidate });
     this.#model = new ModelStep({ ...this.#options, journal, attempt, candidate, window, tools: () => this.#offered });
     return this.#next();
   }
@@ -165,6 +171,7 @@ export class Run implements RunSteps {
     const limits = { ...settings.limits };
     const { taint } = this.#now().attempt.window;
     const tainted = taint.length === 0 ? {} : { taint };
+    const skills = this.#tools?.skills.records ?? [];
     const record: RunRecord = isNew
       ? {
           t: 'run',
@@ -172,6 +179,7 @@ export class Run implements RunSteps {
           at,
           cause: run === 1 ? 'message' : 'retry',
           tools: this.#offered.map(({ definition }) => recordOf(definition)),
+          ...(skills.length > 0 && { skills }),
           limits,
           ...tainted,
         }
@@ -210,6 +218,7 @@ export class Run implements RunSteps {
       settings,
       tools: byId(this.#offered),
       causes: this.#causes,
+      lost: this.#lost,
       taint: this.#now().attempt.window.taint,
       probeOf: (call, tool) => this.#probeOf(call, tool),
       now: context.world.now(),
@@ -254,8 +263,9 @@ export class Run implements RunSteps {
       journal,
       parallel: settings.limits.parallel,
       resultTokens: settings.limits.resultTokens,
-      signal,
+      signal: endOf(signal, mayCall),
       causes: this.#causes,
+      lost: this.#lost,
       mayCall,
       at: () => context.at(),
       onCall: (tool) => {
@@ -270,13 +280,18 @@ export class Run implements RunSteps {
   /** A stop that cuts a call off writes what is known of it: nothing. What may be repeated, or asked about, is left to the next start. */
   async #cutOff(journal: RunJournal): Promise<After> {
     const isLeft = ({ call, tool }: ReadyCall): boolean =>
-      tool.isRepeatable || this.#options.settings.onUnknown === 'ask' || this.#probeOf(call, tool) !== undefined;
+      tool.isRepeatable || call.task !== undefined || this.#options.settings.onUnknown === 'ask' || this.#probeOf(call, tool) !== undefined;
     const lost = this.#ready.filter((one) => one.call.tries > 0 && one.call.outcome === undefined && !isLeft(one));
     const records = lost.map(({ call, tool }): RunRecord => {
       return { t: 'unknown', call: call.place, why: this.#causes.get(call.place) ?? 'it was cut off', open: !tool.marks.closedWorld };
     });
     if (records.length > 0) await journal.append(records);
     return this.#cancelled();
+  }
+
+  /** What the prompt says of them. */
+  get #skills(): string {
+    return this.#tools?.skills.section ?? '';
   }
 
   get #offered(): readonly OfferedTool[] {
@@ -287,9 +302,10 @@ export class Run implements RunSteps {
   #hostWith(journal: RunJournal, host: ToolHost): Pick<ToolHost, 'call'> {
     const { context, settings, tools } = this.#options;
     const { message } = this.#now().attempt;
-    const catalogue = () => (this.#tools as RunTools).catalogue;
+    const { catalogue: known, skills } = this.#tools as RunTools;
+    const catalogue = () => known;
     const listed = () => new Set(this.#offered.map(({ id }) => id));
-    const builtins = new Builtins({ context, message, settings, state: journal.state, catalogue, listed, work: () => tools.work() });
+    const builtins = new Builtins({ context, message, settings, state: journal.state, skills, catalogue, listed, work: () => tools.work() });
     return { call: (call, signal) => (call.server === BLOCK_SERVER ? builtins.call(call, signal) : host.call(call, signal)) };
   }
 
@@ -366,6 +382,15 @@ export class Run implements RunSteps {
       ...(tool !== undefined && { tool, toolSince: this.#options.context.at() }),
     });
   }
+}
+
+/** For calls: what the kill switch ends is cancelled. */
+function endOf(signal: AbortSignal, mayCall: () => boolean): AbortSignal {
+  const own = new AbortController();
+  const end = (): void => own.abort(mayCall() ? signal.reason : ('cancel' satisfies Cancelled));
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  return own.signal;
 }
 
 function byId(tools: readonly OfferedTool[]): ReadonlyMap<string, OfferedTool> {
