@@ -97,6 +97,7 @@ export type {
   ReportedUsage,
   StreamSink,
   TappedCall,
+  TappedForward,
   TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';

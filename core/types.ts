@@ -1257,6 +1257,8 @@ export interface ChainLink {
   readonly via: 'api' | 'key' | 'hook' | 'mcp' | 'block';
   /** The name of the key with which it was sent */
   readonly key?: string;
+  /** The key was trusted when the message came, so it does not taint */
+  readonly trusted?: boolean;
   /** The id of the hook that took it */
   readonly hook?: string;
   /** The name of the block that has sent it with a call of `block/send` */
@@ -1454,6 +1456,8 @@ export type RunRecord = {
   readonly at: string;
   readonly try: number;
   readonly pin: string;
+  /** What the call costs by `usdPerCall`, in USD */
+  readonly usd?: number;
 } | {
   readonly t: 'task';
   /** The step, and the number of the call in it: 3.1 */
@@ -2248,6 +2252,8 @@ export interface ChangeKey {
   readonly rights?: readonly ('blocks' | 'mcp')[];
   /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks?: readonly string[] | null;
+  /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+  readonly trusted?: boolean;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
 }
@@ -2282,6 +2288,8 @@ export interface CreateKey {
   readonly rights?: readonly ('blocks' | 'mcp')[];
   /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks?: readonly string[] | null;
+  /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+  readonly trusted?: boolean;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
 }
@@ -2408,6 +2416,8 @@ export interface KeyList {
     readonly rights: readonly ('blocks' | 'mcp')[];
     /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
     readonly blocks: readonly string[] | null;
+    /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+    readonly trusted?: boolean;
     /** From then on the key is refused */
     readonly expiresAt: string | null;
     /** Stands for these limits of this key: for `If-Match` of a change, in quotes */
@@ -2545,6 +2555,8 @@ export interface ShownKey {
   readonly rights: readonly ('blocks' | 'mcp')[];
   /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks: readonly string[] | null;
+  /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+  readonly trusted?: boolean;
   /** From then on the key is refused */
   readonly expiresAt: string | null;
   /** Stands for these limits of this key: for `If-Match` of a change, in quotes */
@@ -2852,6 +2864,43 @@ export interface BeginToolSignIn {
   readonly scope?: string;
 }
 
+/** The tools of a block. */
+export interface BlockToolList {
+  readonly servers: readonly {
+    readonly name: string;
+    /** held: its definition is not approved. changed: it is not the approved one any more. failed: it does not start, or its entry can not be used */
+    readonly state: 'idle' | 'starting' | 'ready' | 'stopping' | 'failed' | 'held' | 'changed';
+    /** Why tools of it are missing */
+    readonly problem?: string;
+  }[];
+  readonly tools: readonly BlockToolView[];
+}
+
+/** A tool, as the rules of a block have it. */
+export interface BlockToolView {
+  readonly server: string;
+  readonly tool: string;
+  /** Only approved ones of a server that can be called are offered */
+  readonly state: 'approved' | 'changed' | 'new' | 'unusable' | 'gone';
+  /** What becomes of a call */
+  readonly rule: 'allow' | 'ask' | 'deny';
+  /** The pattern that says so, or `default` */
+  readonly by: string;
+  /** Calls with some arguments are allowed, which the rule does not say */
+  readonly allowsSome: boolean;
+  /** A rule allows it also in a tainted run */
+  readonly evenTainted: boolean;
+  /** In a tainted run it waits for a person, although it is allowed */
+  readonly asksTainted: boolean;
+  readonly marks: ToolMarks;
+  /** Of its definition, by estimate */
+  readonly tokens: number;
+  /** Calls of the block that were made today, in the timezone of its budget */
+  readonly callsToday: number;
+  /** A new run does not offer it: the model must find it with block__find_tool */
+  readonly mustBeFound: boolean;
+}
+
 /** The body that makes one call of a tool. */
 export interface CallTool {
   /** Its name, as the server says it */
@@ -3008,6 +3057,8 @@ export interface ToolServerSettings {
     /** What is asked for; left out, what the server says that it needs */
     readonly scope?: string;
   };
+  /** What one call of a tool costs, in USD, by its name or a pattern; it is in the ledger and counts for caps */
+  readonly usdPerCall?: Readonly<Record<string, number>>;
   /** Linux: without network and home, or with the network */
   readonly sandbox?: 'bwrap' | 'bwrap+net';
   /** What happens to tools that appear after the approval: they wait for a person, or are offered at first sight; default hold */
@@ -3525,8 +3576,8 @@ export type BlockPulse = Required<PulseFile>;
 /** memory.json. */
 export type BlockMemory = MemoryFile;
 
-/** Why a model was called: for an answer, or for a summary of the memory. */
-export type CallPurpose = 'chat' | 'summary';
+/** What was paid for: a call of a model for an answer or for a summary of the memory, or a call of a tool. */
+export type CallPurpose = 'chat' | 'summary' | 'tool';
 
 /** Who or what caused a transition. */
 export type TransitionActor = Transition['actor'];

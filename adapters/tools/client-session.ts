@@ -15,6 +15,8 @@ import { NOT_SPOKEN, type TaskParams, type TaskQuestion, watchTask } from './tas
 
 /** A list that goes on for longer is cut there. */
 const MAX_PAGES = 50;
+/** All pages of a list together. A server with more is not listed. */
+const MAX_LIST_CHARACTERS = 16 * 1024 * 1024;
 /** The longest time that a timer can have. */
 const FOR_EVER_MS = 2_147_000_000;
 /** Takes a result as it is. */
@@ -166,11 +168,14 @@ export class ClientSession {
   async list(timeoutMs: number): Promise<readonly ListedTool[]> {
     const tools: ListedTool[] = [];
     let cursor: unknown;
+    let room = MAX_LIST_CHARACTERS;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const params = typeof cursor === 'string' ? { cursor } : {};
       const result = await this.#parts.client.request({ method: 'tools/list', params }, AS_IS, { timeout: timeoutMs });
       if (!isObject(result) || !Array.isArray(result['tools'])) throw new Error('It has answered with no list of tools.');
-      tools.push(...result['tools'].flatMap(listedTool));
+      room -= JSON.stringify(result['tools']).length;
+      if (room < 0) throw new Error(`It lists more than ${MAX_LIST_CHARACTERS} characters of tools.`);
+      for (const tool of result['tools']) tools.push(...listedTool(tool));
       cursor = result['nextCursor'];
       if (typeof cursor !== 'string' || cursor === '') break;
     }

@@ -62,6 +62,8 @@ export interface CallableServer {
   readonly era: Era | undefined;
   /** True if the tool that is called has the mark `readOnly`: a call that took too long is then a known outcome. Only from `ServerBook.callable`. */
   readonly isReadOnly?: boolean | undefined;
+  /** Values of `auth.json` that its entry names. They must not be in results. */
+  readonly ownSecrets?: readonly string[] | undefined;
   /** Values that must not be in logs and messages. */
   readonly secrets: readonly string[];
 }

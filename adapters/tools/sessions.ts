@@ -6,6 +6,7 @@ import { BlockhouseError, type Environment, type ServerFact, type ToolCallReques
 import { Upstream } from '../outbound/client.ts';
 import { startHttp } from './http-server.ts';
 import { RunningBook } from './leftovers.ts';
+import { maskedResult } from './masked-result.ts';
 import type { SignIns } from './oauth/sign-ins.ts';
 import { Places } from './places.ts';
 import { isUnsigned, type RunningServer } from './running-server.ts';
@@ -74,7 +75,8 @@ export class ServerSessions implements Sessions {
 
   async call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion> {
     if (this.#isClosed) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The server is shutting down.');
-    return this.#slotOf(server, call.block).call(server, call, signal);
+    const outcome = await this.#slotOf(server, call.block).call(server, call, signal);
+    return outcome.kind === 'result' ? maskedResult(outcome, server.ownSecrets ?? []) : outcome;
   }
 
   async look(server: CallableServer, signal: AbortSignal): Promise<LookedAt> {

@@ -27,11 +27,12 @@ export const ChainLink = object(
   {
     via: oneOf(['api', 'key', 'hook', 'mcp', 'block']),
     key: { type: 'string', description: 'The name of the key with which it was sent' },
+    trusted: { type: 'boolean', description: 'The key was trusted when the message came, so it does not taint' },
     hook: { type: 'string', description: 'The id of the hook that took it' },
     block: { type: 'string', description: 'The name of the block that has sent it with a call of `block/send`' },
     links: { ...count, description: 'How many messages in a row came from `block/later` before, without a person or a schedule' },
   },
-  ['key', 'hook', 'block', 'links'],
+  ['key', 'trusted', 'hook', 'block', 'links'],
 );
 const anyObject = { type: 'object', additionalProperties: {} } as const;
 const name = <const T extends string>(value: T) => ({ type: 'string', const: value }) as const;
@@ -207,7 +208,10 @@ const decision = object(
   { t: name('decision'), approval: string, decision: oneOf(DECISIONS), by: Decider, at: time, note: string, scope: oneOf(SCOPES), input: answers },
   ['note', 'scope', 'input'],
 );
-const begun = object({ t: name('call'), call, at: time, try: count, pin: string });
+const begun = object(
+  { t: name('call'), call, at: time, try: count, pin: string, usd: { ...number, description: 'What the call costs by `usdPerCall`, in USD' } },
+  ['usd'],
+);
 const task = object({
   t: name('task'),
   call,

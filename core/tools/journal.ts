@@ -60,6 +60,8 @@ export interface CallState {
   task: (ToolTask & { readonly at: string }) | undefined;
   /** The last one. */
   question: Question | undefined;
+  /** What it costs, however often it is sent. */
+  usd: number | undefined;
   /** The last one. */
   approval: AskedFor | undefined;
   outcome: CallOutcome | undefined;
@@ -209,6 +211,7 @@ export class RunState {
         pin: undefined,
         task: undefined,
         question: undefined,
+        usd: undefined,
         approval: undefined,
         outcome: undefined,
       };
@@ -239,6 +242,7 @@ export class RunState {
       call.tries = record.try;
       call.begunAt = record.at;
       call.pin = record.pin;
+      call.usd ??= record.usd;
       call.task = undefined;
       if (call.question !== undefined) call.question.isAnswered = true;
     } else if (record.t === 'input') {
@@ -263,7 +267,7 @@ function isCut(record: RunRecord): boolean {
   return record.t === 'result' && record.ref !== undefined && record.chars !== undefined;
 }
 
-/** What the calls of the model in the last run have used. */
+/** What the calls in the last run have used. */
 export interface RunUse {
   readonly steps: number;
   readonly tokens: number;
@@ -289,13 +293,19 @@ export function useOf(state: RunState): RunUse {
     ms += answer.latencyMs;
     const sent = ofStep.filter(({ tries }) => tries > 0);
     calls += sent.length;
+    usd += usdOfCalls(ofStep);
     for (const { outcome } of ofStep) tokens += outcome?.t === 'result' ? (outcome.tokens ?? 0) : 0;
     ms += Math.max(0, ...sent.map(({ outcome }) => (outcome?.t === 'result' ? outcome.ms : 0)));
   }
   return { steps, tokens, usd, seconds: ms / 1000, calls };
 }
 
-/** What all calls of the model came to, over all runs: the answer's entry shows it. */
+/** What calls of tools cost that ran, or may have run. */
+function usdOfCalls(calls: readonly CallState[]): number {
+  return calls.reduce((sum, { tries, usd, outcome }) => sum + (tries > 0 && outcome?.t !== 'refused' ? (usd ?? 0) : 0), 0);
+}
+
+/** What all calls came to, over all runs: the answer's entry shows it. */
 export function totalOf(state: RunState): {
   readonly usage: Usage | null;
   readonly costUsd: number | null;
@@ -311,7 +321,8 @@ export function totalOf(state: RunState): {
     costUsd = costUsd === null || answer.costUsd === null ? null : costUsd + answer.costUsd;
     latencyMs += answer.latencyMs;
   }
-  return { usage, costUsd: answers.length === 0 ? null : costUsd, latencyMs, ttftMs: answers.at(-1)?.ttftMs ?? null };
+  const ofTools = usdOfCalls(state.calls);
+  return { usage, costUsd: answers.length === 0 || costUsd === null ? null : costUsd + ofTools, latencyMs, ttftMs: answers.at(-1)?.ttftMs ?? null };
 }
 
 function added(sum: Usage | null, more: Usage | null): Usage | null {

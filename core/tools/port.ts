@@ -14,6 +14,8 @@ export interface ServerSettings {
   readonly keyArguments?: Readonly<Record<string, string | { readonly argument: string; readonly repeatable: boolean }>> | undefined;
   /** By the name of a tool: how another one of the server says whether a call of it ran. */
   readonly probe?: Readonly<Record<string, ToolProbe>> | undefined;
+  /** What one call of a tool costs, in USD, by its name or a pattern. */
+  readonly usdPerCall?: Readonly<Record<string, number>> | undefined;
   /** The server is reached over a network, where a request may still be on its way. */
   readonly isRemote?: boolean | undefined;
   readonly callTimeoutMs?: number | undefined;

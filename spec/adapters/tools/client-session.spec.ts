@@ -1,11 +1,12 @@
 // Calls of servers that are late, ask back or go on for ever.
 import t from 'tap';
+import { ClientSession } from '../../../adapters/tools/client-session.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
 import type { ToolQuestion } from '../../../core/index.ts';
 import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 import { until } from '../../support/until.ts';
 
-await loadSdk();
+const sdk = await loadSdk();
 
 t.test('progress extends a call up to a limit', async (t) => {
   const { hostile, call } = sessionsRig(t);
@@ -62,4 +63,20 @@ t.test('ten thousand notes that the list has changed are one listing a second, a
   const endless = hostile({ endless: true, tools: 3 }, {}, { definition: 'endless' });
   const seen = await sessions.look(endless, new AbortController().signal);
   t.ok(seen.tools.length >= 100 && seen.tools.length < 200, `${seen.tools.length}`);
+});
+
+t.test('all pages of a list together have a bound', async (t) => {
+  const page = (characters: number) => ({ tools: [{ name: 'a', description: 'x'.repeat(characters) }, 'no tool'], nextCursor: 'next' });
+  let pages = 0;
+  const session = (characters: number) =>
+    new ClientSession({
+      sdk,
+      client: { request: async () => (pages++ < 1000 ? page(characters) : {}) } as never,
+      transport: { begun: new Set() } as never,
+      ending: () => undefined,
+    });
+  t.equal((await session(300_000).list(1000)).length, 50, 'fifty pages of usual ones');
+  pages = 0;
+  await t.rejects(session(6_000_000).list(1000), { message: /lists more than 16777216 characters of tools/ });
+  t.equal(pages, 3, 'and no more is asked for');
 });

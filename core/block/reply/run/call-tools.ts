@@ -5,6 +5,7 @@
 //   the call, which is not made again.
 // own-records: each result is written when it comes; only the last of those made side by side waits for the disk. So a crash takes no result along that a tool gave
 //   before it, and a power cut at most some, whose calls are `unknown` then.
+// where-again: a call that is allowed because of a path is made alone, and not at all if the path leads elsewhere by then.
 import { type BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { ContentPart, RunRecord } from '../../../types.ts';
 import { MAX_ROUNDS, readForms } from '../../../tools/input.ts';
@@ -44,11 +45,25 @@ export interface CallOptions {
 /** Makes the calls, `parallel` at a time. Rejects where a record could not be written. */
 export async function callTools(ready: readonly ReadyCall[], options: CallOptions): Promise<void> {
   const { journal, parallel, signal } = options;
-  for (let from = 0; from < ready.length && !signal.aborted && options.mayCall(); from += parallel) {
-    const group = ready.slice(from, from + parallel);
+  for (const group of groupsOf(ready, parallel)) {
+    if (signal.aborted || !options.mayCall()) return;
+    const [first] = group;
+    if (first?.isStillAllowed !== undefined && !(await first.isStillAllowed())) {
+      await journal.append([{ t: 'refused', call: first.call.place, code: 'denied', note: ELSEWHERE }]);
+      continue;
+    }
     const at = options.at();
     const made = group.filter(({ call }) => !isTask(call, options));
-    const records = made.map(({ call, tool }): RunRecord => ({ t: 'call', call: call.place, at, try: call.tries + 1, pin: tool.definition.pin }));
+    const records = made.map(
+      ({ call, tool }): RunRecord => ({
+        t: 'call',
+        call: call.place,
+        at,
+        try: call.tries + 1,
+        pin: tool.definition.pin,
+        ...(tool.usd !== undefined && { usd: tool.usd }),
+      }),
+    );
     if (records.length > 0) await journal.append(records); // intent-first
     let left = group.length;
     const calls = group.map(async (one) => {
@@ -63,6 +78,20 @@ export async function callTools(ready: readonly ReadyCall[], options: CallOption
 /** The server has the call, and is asked for it. */
 function isTask({ task, place }: CallState, { lost }: Pick<CallOptions, 'lost'>): boolean {
   return task !== undefined && !lost.has(place);
+}
+
+const ELSEWHERE = 'The call was not made: its path has come to lead elsewhere since it was allowed, and the rules of this block do not allow that.';
+
+/** where-again. */
+function groupsOf(ready: readonly ReadyCall[], parallel: number): readonly (readonly ReadyCall[])[] {
+  const groups: ReadyCall[][] = [];
+  for (const one of ready) {
+    const last = groups.at(-1);
+    const isAlone = one.isStillAllowed !== undefined || last?.[0]?.isStillAllowed !== undefined;
+    if (last === undefined || isAlone || last.length === parallel) groups.push([one]);
+    else last.push(one);
+  }
+  return groups;
 }
 
 /** Waits for all, so that no call is left behind, and rejects with the first failure. */

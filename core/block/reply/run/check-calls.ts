@@ -2,6 +2,7 @@
 //
 // no-silent-repeat: a call that was sent and has no outcome is sent again only if its tool is repeatable, and not more than MAX_TRIES times in all.
 // bound: what was approved is this tool with these arguments and this definition.
+// where-again: a call that only a rule with `where` allows is judged again right before it is made, when the calls before it have ended: they may have made a link.
 import { homedir } from 'node:os';
 import { randomBytes } from 'node:crypto';
 import type { RunRecord } from '../../../types.ts';
@@ -46,6 +47,8 @@ export interface CheckOptions {
 export interface ReadyCall {
   readonly call: CallState;
   readonly tool: OfferedTool;
+  /** where-again. Undefined where nothing can have changed. */
+  isStillAllowed?(): Promise<boolean>;
 }
 
 /** What becomes of the calls: if anything is asked, none is ready. */
@@ -117,13 +120,13 @@ class Check {
     if (approval === undefined && equalBefore(state, this.#call) + 1 >= (state.limits?.sameCall ?? Number.POSITIVE_INFINITY))
       return this.#refuse('same-call', 'You have called this with the same arguments before; the results are above. Do something else, or answer.');
     const ruled = await this.#ruled(tool);
-    if (ruled !== undefined) return ruled;
+    if (ruled !== undefined && 't' in ruled) return ruled;
     if (!this.#room.take()) return this.#refuse('limit', 'The run has made all the calls that it may make. Answer with what you have.');
-    return { ready: { call: this.#call, tool } };
+    return { ready: { call: this.#call, tool, ...ruled } };
   }
 
-  /** Undefined where the call may be made. */
-  async #ruled(tool: OfferedTool): Promise<RunRecord | undefined> {
+  /** A record, unless the call may be made. */
+  async #ruled(tool: OfferedTool): Promise<RunRecord | Pick<ReadyCall, 'isStillAllowed'> | undefined> {
     const { settings, state, real } = this.#options;
     const { asked, approval } = this.#call;
     const isRepeat = isRepeatOf(state, this.#call, tool.marks.readOnly);
@@ -132,7 +135,10 @@ class Check {
     const verdict = await judgeCall(settings, call, { home: homedir(), real });
     if (verdict.kind === 'deny') return this.#refuse('denied', 'The rules of this block do not allow this call.');
     if (approval?.decision !== undefined) return this.#decided(tool);
-    if (verdict.kind === 'allow') return undefined;
+    if (verdict.kind === 'allow')
+      return verdict.isByPath === true
+        ? { isStillAllowed: async () => (await judgeCall(settings, call, { home: homedir(), real })).kind === 'allow' }
+        : undefined;
     return this.#ask(tool, 'call', verdict.because);
   }
 

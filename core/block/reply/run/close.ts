@@ -10,6 +10,7 @@ import type { BlockContext } from '../block-context.ts';
 import { answerEntry } from '../outcome.ts';
 import { cancelTasks } from './cancel-tasks.ts';
 import { RunJournal } from './run-journal.ts';
+import { payerOf } from './tool-bills.ts';
 
 /** Why a run ends. */
 export interface Ended {
@@ -69,7 +70,8 @@ export async function cancelWaiting(
   const { id } = message;
   const at = context.at();
   const listener = { block: context.name, bus: context.world.bus };
-  const journal = await RunJournal.open({ conversation, claim, messageId: id, listener });
+  const pay = payerOf(context, id, message.chain?.find(({ key }) => key !== undefined)?.key);
+  const journal = await RunJournal.open({ conversation, claim, messageId: id, listener, pay });
   const host = context.world.tools?.host;
   if (host !== undefined && !context.world.halted().halted) await cancelTasks({ block: context.name, messageId: id, host, journal, at: () => at });
   const closed = await closeRun(journal, id, { status: 'cancelled', code: 'CANCELLED', what: 'The message was cancelled.', at });

@@ -13,7 +13,15 @@ import { AT, answerRecord, modelRecord, runRecord } from '../../../../support/to
 import { kindsOf, pay, RULES } from '../../../../support/tools/tool-core.ts';
 
 /** Calls of one answer before this host; resolves with what was written, in groups, and whether each waited for the disk. */
-async function made(count: number, call: ToolHost['call'], { settings = {}, ...options }: Partial<CallOptions> & { readonly settings?: object } = {}) {
+async function made(
+  count: number,
+  call: ToolHost['call'],
+  {
+    settings = {},
+    again = {},
+    ...options
+  }: Partial<CallOptions> & { readonly settings?: object; readonly again?: Readonly<Record<number, () => Promise<boolean>>> } = {},
+) {
   const records: RunRecord[] = [
     runRecord(),
     modelRecord(1),
@@ -37,7 +45,7 @@ async function made(count: number, call: ToolHost['call'], { settings = {}, ...o
   if (tool === undefined) throw new Error('no tool');
   const causes = new Map<string, string>();
   const host = { call } as ToolHost;
-  const ready = journal.state.calls.map((one) => ({ call: one, tool }));
+  const ready = journal.state.calls.map((one, index) => ({ call: one, tool, ...(again[index] !== undefined && { isStillAllowed: again[index] }) }));
   const work = callTools(ready, {
     block: 'ada',
     messageId: 'm1',
@@ -211,3 +219,30 @@ t.test('the journal keeps of images how many there are, and of what nests too de
   await failed.work;
   t.match(failed.journal.state.callAt('1.1')?.outcome, { t: 'result', isError: true, text: /^The call ran, and its result can't be shown: it nests deeper/ });
 });
+
+t.test(
+  'where-again: a call that is allowed because of a path is judged again once those before it have ended, made alone, and not made if that has changed',
+  async (t) => {
+    const order: string[] = [];
+    const host: ToolHost['call'] = async ({ callId }) => {
+      order.push(`${callId.slice(-3)} begins`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      order.push(`${callId.slice(-3)} ends`);
+      return { kind: 'result', isError: false, parts: [], ms: 1 };
+    };
+    const judged = (place: string, isAllowed: boolean) => async () => {
+      order.push(`${place} is judged`);
+      return isAllowed;
+    };
+    const { work, appends } = await made(5, host, { parallel: 4, again: { 1: judged('1.2', true), 3: judged('1.4', false) } });
+    await work;
+    t.strictSame(order, [
+      ...['1.1 begins', '1.1 ends', '1.2 is judged', '1.2 begins', '1.2 ends', '1.3 begins', '1.3 ends'],
+      ...['1.4 is judged', '1.5 begins', '1.5 ends'],
+    ]);
+    t.ok(
+      appends.some(({ kinds }) => kinds.join() === 'refused 1.4'),
+      'nothing says that it was sent',
+    );
+  },
+);
