@@ -86,6 +86,9 @@ function lazyServers(load: () => Promise<ToolHost>, isConfigured: () => Promise<
     test: async (name, body, signal) => (await servers()).test(name, body, signal),
     call: async (name, body, signal) => (await servers()).call(name, body, signal),
     approve: async (name, body, by) => (await servers()).approve(name, body, by),
+    beginSignIn: async (name, body, signal) => (await servers()).beginSignIn(name, body, signal),
+    finishSignIn: async (name, body) => (await servers()).finishSignIn(name, body),
+    signOut: async (name) => (await servers()).signOut(name),
     setSecret: async (server, field, body) => (await servers()).setSecret(server, field, body),
   };
 }

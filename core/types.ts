@@ -2852,6 +2852,18 @@ export interface ApproveToolServer {
   readonly tools: Readonly<Record<string, string>>;
 }
 
+/** The body that begins to sign in to a server. */
+export interface BeginToolSignIn {
+  /** Where the browser is led at the end: a port of the machine with the browser, where the caller listens */
+  readonly redirectURI: string;
+  /** The id of a client that was registered at the authorization server, or the https address of its document */
+  readonly clientId?: string;
+  /** The only authorization server that is taken. Needed where the client has a secret, or is in a private network */
+  readonly issuer?: string;
+  /** What is asked for; left out, what the server says that it needs */
+  readonly scope?: string;
+}
+
 /** The tools of a block. */
 export interface BlockToolList {
   readonly servers: readonly {
@@ -2897,6 +2909,12 @@ export interface CallTool {
   readonly hash: string;
   /** As its schema wants them */
   readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** The body that finishes a sign-in. */
+export interface FinishToolSignIn {
+  /** The query with which the browser was led to `redirectURI` */
+  readonly query: string;
 }
 
 /** The body that makes or replaces a server. */
@@ -3082,6 +3100,16 @@ export interface ToolServerView {
     readonly name: string;
     readonly isStored: boolean;
   }[];
+}
+
+/** A sign-in that has begun. */
+export interface ToolSignInBegun {
+  /** What the browser must open; null if Blockhouse has signed in for itself */
+  readonly url: string | null;
+  /** The authorization server */
+  readonly issuer: string;
+  /** Until when it can be finished */
+  readonly expiresAt: string | null;
 }
 
 /** A tool of a server. */

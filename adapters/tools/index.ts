@@ -22,7 +22,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
   const book: Book = new Book({ ...options, settings: laterSettings(() => settings ?? openSettings(options.workspace, options.now)), isOwn }, (server) => {
     void sessions.end(server).catch(ended(server));
   });
-  const servers = new ManagedServers(book, sessions);
+  const servers = new ManagedServers(book, sessions, signIns);
   sessions.onTools((server, tools) => {
     servers.noteListed(server, tools).catch((error: unknown) => sessions.note(server, `What it lists can't be kept: ${(error as Error).message}`));
   });

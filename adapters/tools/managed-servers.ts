@@ -3,7 +3,19 @@
 // shown-first: a server is started and approved only by the hash of what was shown. A hash that was not shown, or is another one by now, is refused.
 // no-secret: no answer has a secret; what stands in an entry in clear is masked.
 import { estimateTokens } from '../../core/base/tokens.ts';
-import type { ApproveToolServer, CallTool, PutToolServer, SetToolSecret, TestToolServer, ToolCalled, ToolServerView, ToolView } from '../../core/index.ts';
+import type {
+  ApproveToolServer,
+  BeginToolSignIn,
+  CallTool,
+  FinishToolSignIn,
+  PutToolServer,
+  SetToolSecret,
+  TestToolServer,
+  ToolCalled,
+  ToolServerView,
+  ToolSignInBegun,
+  ToolView,
+} from '../../core/index.ts';
 import {
   BlockhouseError,
   compile,
@@ -19,7 +31,10 @@ import {
 import { approvalText, type Book, unofferedOf } from './book.ts';
 import { readEntry, SERVER_NAME, type ServerEntry, shownEntry } from './entry.ts';
 import { MCP_FILE } from './mcp-json.ts';
-import { CLIENT_SECRET } from './oauth/records.ts';
+import { beginLogin, finishLogin, logout, StrangeAnswer } from './oauth/logins.ts';
+import { SignInFault } from './oauth/places.ts';
+import { CLIENT_SECRET, forgetProgram, type SignInPlace } from './oauth/records.ts';
+import type { SignIns } from './oauth/sign-ins.ts';
 import { callOnce } from './one-call.ts';
 import { type KnownTool, PINS_FILE, stateOf } from './pins.ts';
 import type { ListedTool, Sessions } from './server.ts';
@@ -33,15 +48,19 @@ const checkTest: Validator<TestToolServer> = compile(schemas.TestToolServer);
 const checkCall: Validator<CallTool> = compile(schemas.CallTool);
 const checkApprove: Validator<ApproveToolServer> = compile(schemas.ApproveToolServer);
 const checkSecret: Validator<SetToolSecret> = compile(schemas.SetToolSecret);
+const checkBegin: Validator<BeginToolSignIn> = compile(schemas.BeginToolSignIn);
+const checkFinish: Validator<FinishToolSignIn> = compile(schemas.FinishToolSignIn);
 
 /** Manages the servers of a book, which `sessions` starts. */
 export class ManagedServers implements ToolServers {
   readonly #book: Book;
   readonly #sessions: Sessions;
+  readonly #signIns: SignIns;
 
-  constructor(book: Book, sessions: Sessions) {
+  constructor(book: Book, sessions: Sessions, signIns: SignIns) {
     this.#book = book;
     this.#sessions = sessions;
+    this.#signIns = signIns;
   }
 
   /** Remembers what a server lists while it works: what differs from its pin is not offered from the next message on. */
@@ -80,6 +99,7 @@ export class ManagedServers implements ToolServers {
     if (!(await this.#book.mcp.remove(name))) throw this.#notFound(name);
     await this.#sessions.end(name);
     await this.#book.pins.forget(name);
+    await logout(this.#signIns, name); // what could not be given back ends by itself
     const isRead = others.some((entry) => secretsOf(entry).some(({ server }) => server === name));
     if (!isRead) await this.#book.credentials.setServerSecrets(name, {}, 'all');
   }
@@ -122,9 +142,54 @@ export class ManagedServers implements ToolServers {
     if (body.value === null && !Object.hasOwn(credentials.serverSecrets(server), field))
       throw new BlockhouseError('NOT_FOUND', `There is no secret ${server}.${field}.`);
     await credentials.setServerSecrets(server, { [field]: body.value ?? undefined });
+    if (field === CLIENT_SECRET) await forgetProgram(credentials, server); // its token was got with the one before
     await this.#book.look();
     const readers = [...this.#book.mcp.entries().values()].filter((entry) => secretsOf(entry).some((one) => one.server === server && one.field === field));
     await Promise.all(readers.map(({ name }) => this.#sessions.end(name))); // they have the one before
+  }
+
+  async beginSignIn(name: string, body: unknown, signal: AbortSignal): Promise<ToolSignInBegun> {
+    checkBegin(body);
+    const place = await this.#placeOf(name);
+    return this.#signed(name, async () => {
+      if (place.oauth?.grant !== 'client_credentials') return beginLogin(this.#signIns, place, body, AbortSignal.any([signal, this.#signIns.signal]));
+      await this.#signIns.token(place, signal);
+      this.#sessions.forgive(name);
+      return { url: null, issuer: place.oauth.issuer ?? '', expiresAt: null };
+    });
+  }
+
+  async finishSignIn(name: string, body: unknown): Promise<ToolServerView> {
+    checkFinish(body);
+    const place = await this.#placeOf(name);
+    await this.#signed(name, () => finishLogin(this.#signIns, place, body.query, this.#signIns.signal));
+    this.#sessions.forgive(name); // it may have failed for want of this
+    return this.get(name);
+  }
+
+  async signOut(name: string): Promise<string | undefined> {
+    await this.#need(name);
+    return logout(this.#signIns, name); // calls under way are left alone: their requests are made
+  }
+
+  /** TOOL_SERVER_REFUSED for a server that can't be signed in to. */
+  async #placeOf(name: string): Promise<SignInPlace> {
+    const entry = await this.#need(name);
+    const place = await this.#book.signInPlace(entry);
+    if (place !== undefined) return place;
+    const { fault } = await this.#book.resolveStart(entry);
+    throw refused(name, fault ?? 'only a server at an address without a header Authorization is signed in to');
+  }
+
+  async #signed<T>(name: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (fault) {
+      if (fault instanceof StrangeAnswer) throw invalidRequest('query', fault.message);
+      const isFault = fault instanceof SignInFault || (fault instanceof BlockhouseError && fault.code === 'TOOL_NOT_BEGUN');
+      if (!isFault) throw fault;
+      throw new BlockhouseError('TOOL_SERVER_FAILED', `${name.slice(0, 64)} can't be signed in to: ${fault.message}.`, { cause: fault });
+    }
   }
 
   async findings(): Promise<readonly Finding[]> {

@@ -84,6 +84,8 @@ export interface Sessions {
   tidy(): Promise<void>;
   /** Whether a process of the server runs, and why it does not. */
   stateOf(server: string): { readonly state: 'idle' | 'starting' | 'ready' | 'stopping' | 'failed'; readonly problem?: string | undefined };
+  /** Forgets why a server has failed, after a person has done something about it. Calls under way go on. */
+  forgive(server: string): void;
   /** Ends the server's processes, for a definition that has changed or was taken away. */
   end(server: string): Promise<void>;
   /** Lists of tools that servers have announced as changed, by server, once a second at most: gets what is listed then. */

@@ -85,7 +85,7 @@ export class ServerSessions implements Sessions {
     try {
       const seen = await this.#lookAt(server, AbortSignal.any([signal, own.signal]));
       this.#eras.set(server.definition, seen.era);
-      for (const slot of this.#slotsOf(server.name)) slot.forgive();
+      this.forgive(server.name);
       return seen;
     } finally {
       this.#looks.delete(own);
@@ -95,6 +95,10 @@ export class ServerSessions implements Sessions {
   /** Says what is wrong with a server that runs. */
   note(server: string, problem: string): void {
     for (const slot of this.#slotsOf(server)) slot.note(problem);
+  }
+
+  forgive(server: string): void {
+    for (const slot of this.#slotsOf(server)) slot.forgive();
   }
 
   stateOf(server: string): ReturnType<Sessions['stateOf']> {

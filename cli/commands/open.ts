@@ -1,20 +1,11 @@
 // `blockhouse open`: shows the page of the running server in the browser, signed in.
-import { spawn } from 'node:child_process';
 import { Command, Option } from 'clipanion';
 import type { Api } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
+import { isOpenedBy } from '../serve/browser.ts';
 import { writePageFile } from '../serve/page-file.ts';
 import { pageLink } from '../serve/page-link.ts';
 import { CliError, type ExitKind, errorCodeOf } from '../terminal/exit-codes.ts';
-
-/** The programs that open a file with what the user has chosen for it, by platform. */
-const OPENERS: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
-  darwin: ['open'],
-  // `start` would read the path as a part of a command line.
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-};
-/** A program that has not failed by then has taken the file. */
-const OPENED_AFTER_MS = 1500;
 
 interface Link {
   readonly url: string;
@@ -72,22 +63,4 @@ async function newLink(api: Api, isPrinted: boolean): Promise<Link> {
   const { code, expiresAt, page } = await api.sessionCode(isPrinted);
   if (page === null) throw new CliError('usage', 'This server has no dashboard: the program that runs it has not given it one (see docs/dashboard.md).');
   return { url: pageLink(new URL(page, api.client.place.url), code), expiresAt };
-}
-
-/** Resolves with false when there is no such program, or when it fails at once. */
-function isOpenedBy(file: string): Promise<boolean> {
-  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
-  return new Promise((resolve) => {
-    const child = spawn(command, [...args, file], { stdio: 'ignore', detached: true });
-    const timer = setTimeout(() => resolve(true), OPENED_AFTER_MS);
-    child.once('error', () => {
-      clearTimeout(timer);
-      resolve(false);
-    });
-    child.once('exit', (status) => {
-      clearTimeout(timer);
-      resolve(status === 0);
-    });
-    child.unref();
-  });
 }

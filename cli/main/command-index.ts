@@ -45,6 +45,8 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"skills","paths":[["skills","ls"],["skills","list"],["skills"]],"category":"Tools","description":"List skills, with what of them is approved"},
   {"module":"skills","paths":[["skills","diff"]],"category":"Tools","description":"Show what a skill says now, and what was approved"},
   {"module":"skills","paths":[["skills","approve"]],"category":"Tools","description":"Approve a skill as it is now"},
+  {"module":"tools-login","paths":[["tools","login"]],"category":"Tools","description":"Sign in to a server of tools at an address"},
+  {"module":"tools-login","paths":[["tools","logout"]],"category":"Tools","description":"Sign out of a server of tools"},
   {"module":"tools-secret","paths":[["tools","secret","set"],["tools","secret","rm"]],"category":"Tools","description":"Store or remove a secret of a server of tools"},
   {"module":"tools-import","paths":[["tools","import"]],"category":"Tools","description":"Take over the servers of tools of another program"},
   {"module":"notify","paths":[["notify","ls"],["notify","list"],["notify"]],"category":"Workspace","description":"List the targets of notifications, without their secrets"},

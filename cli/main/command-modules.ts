@@ -32,6 +32,7 @@ export const COMMAND_MODULES = {
   tools: () => import('../commands/tools.ts').then((m) => [m.ToolsAddCommand, m.ToolsDiffCommand, m.ToolsApproveCommand, m.ToolsRemoveCommand]),
   'tools-test': () => import('../commands/tools-test.ts').then((m) => [m.ToolsTestCommand]),
   skills: () => import('../commands/skills.ts').then((m) => [m.SkillsListCommand, m.SkillsDiffCommand, m.SkillsApproveCommand]),
+  'tools-login': () => import('../commands/tools-login.ts').then((m) => [m.ToolsLoginCommand, m.ToolsLogoutCommand]),
   'tools-secret': () => import('../commands/tools-secret.ts').then((m) => [m.ToolsSecretCommand]),
   'tools-import': () => import('../commands/tools-import.ts').then((m) => [m.ToolsImportCommand]),
   notify: () => import('../commands/notify.ts').then((m) => [m.NotifyListCommand, m.NotifySetCommand, m.NotifyTestCommand, m.NotifyRemoveCommand]),

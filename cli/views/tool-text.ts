@@ -90,11 +90,26 @@ export function approvalLines({ name, server, settings, secrets = [], tools }: T
   return [
     `${name} ${typeof server['url'] === 'string' ? 'calls' : 'starts, with your rights'}: ${startText(server)}`,
     ...given,
+    ...signInLines(settings),
     ...secrets.map((secret) => `  gets the secret ${secret.name}${secret.isStored ? '' : ' (not stored yet)'}`),
     ...(sandbox === undefined ? [] : [`  in the sandbox ${String(sandbox)}`]),
     ...(newTools === 'offer' ? ['  tools that appear later are offered at first sight'] : []),
     ...tools.flatMap(toolLines),
   ].map((line) => oneVisible(line));
+}
+
+/** Who signs in, which is a part of what is approved. */
+function signInLines(settings: Readonly<Record<string, unknown>>): string[] {
+  const { oauth } = settings;
+  if (!isObject(oauth)) return [];
+  const { grant, clientId, issuer, scope } = oauth;
+  const who = grant === 'client_credentials' ? 'Blockhouse signs in for itself' : 'a person signs in';
+  const parts = [
+    ...(clientId === undefined ? [] : [`as ${String(clientId)}`]),
+    ...(issuer === undefined ? [] : [`at ${String(issuer)}`]),
+    ...(scope === undefined ? [] : [`for ${String(scope)}`]),
+  ];
+  return [`  ${[who, ...parts].join(' ')}`];
 }
 
 function fieldsOf(what: string, fields: unknown): string[] {

@@ -155,6 +155,37 @@ export const ToolCalled = object({
 });
 export type ToolCalled = types.ToolCalled;
 
+const short = { type: 'string', minLength: 1, maxLength: 2048 } as const;
+/** The body that begins to sign in to a server. */
+export const BeginToolSignIn = closedObject(
+  {
+    redirectURI: {
+      type: 'string',
+      pattern: '^http://127\\.0\\.0\\.1:[0-9]{1,5}/callback$',
+      description: 'Where the browser is led at the end: a port of the machine with the browser, where the caller listens',
+    },
+    clientId: { ...short, description: 'The id of a client that was registered at the authorization server, or the https address of its document' },
+    issuer: { ...short, description: 'The only authorization server that is taken. Needed where the client has a secret, or is in a private network' },
+    scope: { ...short, description: 'What is asked for; left out, what the server says that it needs' },
+  },
+  ['clientId', 'issuer', 'scope'],
+);
+export type BeginToolSignIn = types.BeginToolSignIn;
+
+/** A sign-in that has begun. */
+export const ToolSignInBegun = object({
+  url: { ...orNull(string), description: 'What the browser must open; null if Blockhouse has signed in for itself' },
+  issuer: { type: 'string', description: 'The authorization server' },
+  expiresAt: { ...orNull(string), description: 'Until when it can be finished' },
+});
+export type ToolSignInBegun = types.ToolSignInBegun;
+
+/** The body that finishes a sign-in. */
+export const FinishToolSignIn = closedObject({
+  query: { type: 'string', minLength: 1, maxLength: 16_384, description: 'The query with which the browser was led to `redirectURI`' },
+});
+export type FinishToolSignIn = types.FinishToolSignIn;
+
 /** A tool of a server. */
 export const ToolView = object(
   {

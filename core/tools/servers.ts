@@ -1,5 +1,5 @@
 // What a transport asks of whatever manages the servers of tools, and of what reads skills. Pure: types only.
-import type { Finding, SkillView, ToolCalled, ToolServerView, ToolView } from '../types.ts';
+import type { Finding, SkillView, ToolCalled, ToolServerView, ToolSignInBegun, ToolView } from '../types.ts';
 
 /** The state of a server. */
 export type ToolServerState = ToolServerView['state'];
@@ -30,6 +30,12 @@ export interface ToolServers {
   approve(name: string, body: unknown, by: string): Promise<ToolServerView>;
   /** `{value}`: keeps a secret for `${auth:<server>.<field>}` in auth.json; null takes it away. NOT_FOUND where there is none to take away. */
   setSecret(server: string, field: string, body: unknown): Promise<void>;
+  /** `{redirectURI, clientId?, issuer?, scope?}`: begins to sign in, for a person with a browser. TOOL_SERVER_FAILED, INVALID_REQUEST. */
+  beginSignIn(name: string, body: unknown, signal: AbortSignal): Promise<ToolSignInBegun>;
+  /** `{query}`: what the browser has brought. INVALID_REQUEST for an answer to another question, TOOL_SERVER_FAILED where the authorization server refuses. */
+  finishSignIn(name: string, body: unknown): Promise<ToolServerView>;
+  /** Gives the tokens back and forgets them. Says what was not possible of the first; undefined if all was. */
+  signOut(name: string): Promise<string | undefined>;
 }
 
 /** A skill that may be offered. */

@@ -63,13 +63,14 @@ export interface SignInView {
 
 /** The field of the secrets of a server. */
 export const CLIENT_SECRET = 'client_secret';
+/** Beside the issuers: no address has this form. */
+const BEGUN = 'begun';
 const GRANTS: ReadonlySet<unknown> = new Set(['client_credentials', 'authorization_code']);
 const METHODS: ReadonlySet<unknown> = new Set(['none', 'client_secret_basic', 'client_secret_post']);
 
 /** The sign-in of a server (one-place); undefined for none, and for one that is not as we write it. */
 export function recordOf(credentials: CredentialStore, { name, url, oauth }: SignInPlace): SignInRecord | undefined {
-  const records = Object.entries(credentials.signIns(name)).flatMap(([issuer, raw]) => parsed(issuer, raw));
-  return records.find((one) => {
+  return recordsOf(credentials, name).find((one) => {
     if (one.url !== url) return false;
     if (oauth === undefined) return one.grant === 'authorization_code';
     return one.grant === oauth.grant && [undefined, one.issuer].includes(oauth.issuer) && [undefined, one.clientId].includes(oauth.clientId);
@@ -82,11 +83,52 @@ export function clientSecret(credentials: CredentialStore, server: string): stri
   return Object.hasOwn(secrets, CLIENT_SECRET) ? secrets[CLIENT_SECRET] : undefined;
 }
 
-/** Keeps the only sign-in of a server; undefined forgets it. */
+/** All sign-ins of a server, also those that count for none of its present settings. */
+export function recordsOf(credentials: CredentialStore, server: string): readonly SignInRecord[] {
+  return Object.entries(credentials.signIns(server)).flatMap(([issuer, raw]) => parsed(issuer, raw));
+}
+
+/** Keeps the only sign-in of a server; undefined forgets it. One that has begun stays. */
 export async function keepRecord(credentials: CredentialStore, server: string, record: SignInRecord | undefined): Promise<void> {
-  if (record === undefined) return credentials.setSignIns(server, {});
-  const { issuer, ...rest } = record;
-  await credentials.setSignIns(server, { [issuer]: rest });
+  const begun = credentials.signIns(server)[BEGUN];
+  const { issuer, ...rest } = record ?? { issuer: undefined };
+  await credentials.setSignIns(server, { ...(issuer !== undefined && { [issuer]: rest }), ...(begun !== undefined && { [BEGUN]: begun }) });
+}
+
+/** Forgets what a program has got for itself. */
+export async function forgetProgram(credentials: CredentialStore, server: string): Promise<void> {
+  if (recordsOf(credentials, server).some(({ grant }) => grant === 'client_credentials')) await keepRecord(credentials, server, undefined);
+}
+
+/** A sign-in that waits for the answer of a browser. It is in auth.json, so that any process of the workspace can finish it. */
+export interface BegunSignIn {
+  /** sha256 of what the answer must name. */
+  readonly stateHash: string;
+  /** Proves that who has begun finishes it (PKCE). */
+  readonly codeSecret: string;
+  readonly redirectURI: string;
+  /** Epoch milliseconds. */
+  readonly endsAt: number;
+  /** The answer must name its issuer (RFC 9207). */
+  readonly namesIssuer: boolean;
+  /** What it becomes. */
+  readonly record: SignInRecord;
+}
+
+/** The sign-in that has begun; undefined for none. */
+export function begunOf(credentials: CredentialStore, server: string): BegunSignIn | undefined {
+  const raw = credentials.signIns(server)[BEGUN];
+  if (!isObject(raw) || !isObject(raw['record'])) return undefined;
+  const { stateHash, codeSecret, redirectURI, endsAt, namesIssuer } = raw;
+  const [record] = parsed(String(raw['record']['issuer']), raw['record']);
+  if (typeof stateHash !== 'string' || typeof codeSecret !== 'string' || typeof redirectURI !== 'string' || typeof endsAt !== 'number') return undefined;
+  return record && { stateHash, codeSecret, redirectURI, endsAt, namesIssuer: namesIssuer === true, record };
+}
+
+/** Remembers a sign-in that begins, in place of an earlier one; undefined forgets it. */
+export async function keepBegun(credentials: CredentialStore, server: string, begun: BegunSignIn | undefined): Promise<void> {
+  const { [BEGUN]: _old, ...records } = credentials.signIns(server);
+  await credentials.setSignIns(server, { ...records, ...(begun !== undefined && { [BEGUN]: begun }) });
 }
 
 /** True for a token that can be used for half a minute or longer. */

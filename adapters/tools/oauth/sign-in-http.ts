@@ -8,6 +8,7 @@ import { exceededLimit, isObject, tryParseJson } from '../../../core/base/json.t
 import { type AdapterCall, BlockhouseError, isLoopbackHost } from '../../../core/index.ts';
 import { EnoughRead, type UpstreamHandler, type UpstreamRequest } from '../../outbound/call.ts';
 import { Upstream } from '../../outbound/client.ts';
+import { type Challenge, challengeIn } from './challenge.ts';
 import { SignInFault } from './places.ts';
 
 const MAX_BYTES = 256 * 1024;
@@ -20,6 +21,7 @@ export const LONGEST_REQUEST_MS = WHOLE_MS;
 export interface Asked {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>> | undefined;
+  readonly challenge?: Challenge | undefined;
 }
 
 /** The origins that the user has named. */
@@ -86,11 +88,13 @@ function whyOf(error: unknown, { origin }: URL, isNamed: boolean): string {
 class JsonReader implements UpstreamHandler {
   readonly complete = false;
   #status = 0;
+  #challenge: Challenge | undefined;
   #pieces: Buffer[] = [];
   #bytes = 0;
 
-  head(status: number, _headers: IncomingHttpHeaders): void {
+  head(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
+    this.#challenge = challengeIn(headers['www-authenticate']);
   }
 
   data(chunk: Buffer): boolean {
@@ -111,6 +115,6 @@ class JsonReader implements UpstreamHandler {
     const bytes = Buffer.concat(this.#pieces);
     const isSound = exceededLimit(bytes, { values: 10_000, depth: 20 }) === undefined;
     const value = isSound ? tryParseJson(bytes.toString('utf8')) : undefined;
-    return { status: this.#status, body: isObject(value) ? value : undefined };
+    return { status: this.#status, body: isObject(value) ? value : undefined, ...(this.#challenge && { challenge: this.#challenge }) };
   }
 }

@@ -63,7 +63,8 @@ export class SignIns {
     const record = recordOf(this.credentials, place);
     if (record === undefined && place.oauth === undefined)
       throw notBegun(`it wants a sign-in (HTTP ${refusal.status}); sign in: \`blockhouse tools login ${place.name}\`, or give it a header with a token`);
-    return this.#renewed(place, refusal, signal);
+    const token = await this.#renewed(place, refusal, signal);
+    return token === refusal.token ? this.#renewed(place, refusal, signal) : token; // a renewal had begun before the refusal
   }
 
   /** Does something with the sign-in of a server while no other process does. */

@@ -42,6 +42,12 @@ t.test('before an approval a person sees all that is started and said, and nothi
     approvalLines({ ...SERVER, server: { url: 'https://a.example' }, settings: {}, tools: [{ ...TOOL, problem: 'x' }] })[0],
     'files calls: https://a.example',
   );
+  const signed = (oauth: object): string | undefined => approvalLines({ ...SERVER, server: { url: 'https://a.example' }, settings: { oauth }, tools: [] })[1];
+  t.equal(
+    signed({ grant: 'client_credentials', clientId: 'robot', issuer: 'https://auth.example\u200b', scope: 'read' }),
+    '  Blockhouse signs in for itself as robot at https://auth.example\\u200b for read',
+  );
+  t.equal(signed({}), '  a person signs in');
 });
 
 t.test('an order of members is no difference, and each state has its words', async (t) => {

@@ -38,6 +38,8 @@ export class FakeSessions implements Sessions {
     return { state: 'idle' };
   }
 
+  forgive(): void {}
+
   async end(server: string): Promise<void> {
     this.ended.push(server);
   }

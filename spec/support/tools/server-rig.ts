@@ -5,6 +5,7 @@ import type { Test } from 'tap';
 import { Book } from '../../../adapters/tools/book.ts';
 import type { BookOptions } from '../../../adapters/tools/host-options.ts';
 import { ManagedServers } from '../../../adapters/tools/managed-servers.ts';
+import { SignIns } from '../../../adapters/tools/oauth/sign-ins.ts';
 import { SkillBook } from '../../../adapters/tools/skills/skill-book.ts';
 import type { BlockhouseError } from '../../../core/errors.ts';
 import { testFolder } from '../test-folder.ts';
@@ -36,7 +37,9 @@ export function serverRig(t: Test, options: Partial<BookOptions> = {}): ServerRi
   const book = new Book({ env: { HOME: '/home/ada' }, clock: () => 1_796_000_000_000, now: () => (tick += 1000), ...options, workspace }, (server) => {
     sessions.ended.push(server);
   });
-  const servers = new ManagedServers(book, sessions);
+  const signIns = new SignIns({ workspace, clock: () => 1_796_000_000_000, credentials: () => book.credentials });
+  t.teardown(() => signIns.close());
+  const servers = new ManagedServers(book, sessions, signIns);
   sessions.onTools((server, tools) => {
     noted = servers.noteListed(server, tools);
   });

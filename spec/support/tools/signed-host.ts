@@ -58,10 +58,11 @@ export async function signedHost(t: Test, { oauth = ROBOT, ...options }: SignedO
   write(oauth(stand.issuer));
   const host = make();
   const servers = host.servers as ToolServers;
+  let pin = '';
   const outcome = async (text: string, tool = 'echo', on = host): Promise<ToolOutcome> => {
     const { tools: known } = await on.catalogue(['crm']);
     calls += 1;
-    const { pin = '' } = known.find((one) => one.tool === 'echo') ?? {};
+    pin = known.find((one) => one.tool === 'echo')?.pin ?? pin; // that of a run that goes on, where nothing is offered any more
     const call = { block: 'ada', server: 'crm', tool, arguments: { text }, pin, timeoutMs: 20_000, maxBytes: 1_000_000, callId: `ada/m/${calls}.1` };
     const outcome = await on.call(call, new AbortController().signal);
     if (outcome.kind !== 'result') throw new Error('The tool asks a person.');

@@ -58,6 +58,24 @@ export const removeSecret = async (context: RouteContext) => {
   return ok({ success: true, message: 'The secret is removed.' });
 };
 
+/** `{url, issuer, expiresAt}`: a sign-in begins. Fails with TOOL_SERVER_FAILED. */
+export const beginSignIn = async (context: RouteContext) => {
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
+  return ok(await context.core.toolServers().beginSignIn(param(context, 'server'), body, context.signal));
+};
+
+/** `{success, server}`: the browser has come back. Fails with TOOL_SERVER_FAILED. */
+export const finishSignIn = async (context: RouteContext) => {
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
+  return changed(await context.core.toolServers().finishSignIn(param(context, 'server'), body));
+};
+
+/** `{success, message}`: the tokens are gone. */
+export const signOut = async (context: RouteContext) => {
+  const left = await context.core.toolServers().signOut(param(context, 'server'));
+  return ok({ success: true, message: left === undefined ? 'The tokens are deleted.' : `The tokens are deleted. ${left}` });
+};
+
 function changed<S>(server: S) {
   return ok({ success: true as const, server });
 }

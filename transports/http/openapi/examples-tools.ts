@@ -30,6 +30,14 @@ const HELD = {
   tools: [],
 };
 
+const SIGNED_IN = {
+  ...HELD,
+  name: 'crm',
+  problem: 'It is not approved; look at it with `blockhouse tools test crm`, then `blockhouse tools approve crm`.',
+  server: { type: 'http', url: 'https://crm.example/mcp' },
+  settings: {},
+  signIn: { state: 'signed-in', grant: 'authorization_code', issuer: 'https://auth.example', scope: 'read', expiresAt: '2026-11-28T13:00:00.000Z' },
+};
 const SKILL = {
   owner: '_',
   name: 'invoice',
@@ -93,6 +101,32 @@ export const TOOL_EXAMPLES = {
     summary: 'Its tool is offered',
     value: { success: true, server: WHOLE },
   },
+  BeginToolSignIn: {
+    of: 'BeginToolSignIn',
+    summary: 'In a browser of this machine',
+    value: { redirectURI: 'http://127.0.0.1:4567/callback', clientId: 'my-blocks', issuer: 'https://auth.example' },
+  },
+  ToolSignInBegun: {
+    of: 'ToolSignInBegun',
+    summary: 'The link for the browser',
+    value: {
+      url: 'https://auth.example/authorize?response_type=code&client_id=my-blocks&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&redirect_uri=http%3A%2F%2F127.0.0.1%3A4567%2Fcallback&state=af0ifjsldkj&scope=read&resource=https%3A%2F%2Fcrm.example%2Fmcp',
+      issuer: 'https://auth.example',
+      expiresAt: '2026-11-28T12:10:00.000Z',
+    },
+  },
+  FinishToolSignIn: {
+    of: 'FinishToolSignIn',
+    summary: 'What the browser has brought',
+    value: { query: 'code=SplxlOBeZQQYbYS6WxSbIA&state=af0ifjsldkj&iss=https%3A%2F%2Fauth.example' },
+  },
+  SignedInToolServer: {
+    of: 'ToolServerChanged',
+    operations: ['finishToolSignIn'],
+    summary: 'A server at an address, signed in to',
+    value: { success: true, server: SIGNED_IN },
+  },
+  SignedOutOfTools: { of: 'Done', operations: ['signOutOfToolServer'], summary: 'They are gone', value: { success: true, message: 'The tokens are deleted.' } },
   Skills: { of: 'SkillList', summary: 'A skill of the workspace', value: { skills: [SKILL] } },
   Skill: { of: 'SkillShown', summary: 'A skill with its text', value: { skill: WHOLE_SKILL } },
   ReadSkill: { of: 'ApproveSkill', summary: 'The hash that was shown', value: { hash: HASH } },

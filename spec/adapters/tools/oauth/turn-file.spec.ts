@@ -1,4 +1,6 @@
-import { existsSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { inTurn } from '../../../../adapters/tools/oauth/turn-file.ts';
@@ -27,6 +29,20 @@ t.test('what a process that died has left does not stand in the way for ever', a
   writeFileSync(path, '');
   utimesSync(path, new Date(1), new Date(1));
   t.equal(await inTurn(path, 60_000, async () => 'done'), 'done');
+  const dead = spawnSync(process.execPath, ['-e', '']).pid;
+  writeFileSync(path, JSON.stringify({ host: hostname(), pid: dead }));
+  t.equal(await inTurn(path, 60_000, async () => 'at once'), 'at once');
+  for (const living of [JSON.stringify({ host: hostname(), pid: process.pid }), JSON.stringify({ host: 'another', pid: dead }), '{']) {
+    writeFileSync(path, living);
+    let isDone = false;
+    const work = inTurn(path, 60_000, async () => {
+      isDone = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    t.notOk(isDone, living);
+    unlinkSync(path);
+    await work;
+  }
   await t.rejects(
     inTurn(join(path, 'nowhere', 'x'), 60_000, async () => 'done'),
     { code: 'ENOENT' },

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { startServer } from '../../../support/server.ts';
+import { authorizationServer, guardedTools } from '../../../support/tools/authorization-server.ts';
 import { FILES } from '../../../support/tools/server-rig.ts';
 import { startManagedServer } from '../../../support/tools/managed-server.ts';
 
@@ -59,6 +60,33 @@ t.test('each refusal has its code and its cure', async (t) => {
   t.equal(await status('PUT', '/api/tools/more', { server: FILES }), '409 WORKSPACE_DAMAGED');
 });
 
+t.test('a person signs in and out, and no answer has a token', async (t) => {
+  const { call, rig } = await startManagedServer(t);
+  const stand = await authorizationServer(t);
+  const tools = await guardedTools(t, stand);
+  await call('PUT', '/api/tools/crm', { body: { server: { type: 'http', url: tools.url } } });
+  const redirectURI = 'http://127.0.0.1:4567/callback';
+  const begun = await call('POST', '/api/tools/crm/login', { body: { redirectURI, clientId: 'person', issuer: stand.issuer } });
+  t.match(begun, { status: 200, json: { issuer: stand.issuer, expiresAt: /Z$/ } });
+  const answer = await fetch(String(begun.json['url']), { redirect: 'manual' });
+  const query = new URL(answer.headers.get('location') ?? '').search.slice(1);
+  const done = await call('POST', '/api/tools/crm/login/finish', { body: { query } });
+  t.match(done, { status: 200, json: { success: true, server: { name: 'crm', state: 'held', signIn: { state: 'signed-in' } } } });
+  const shown = [begun, done, await call('GET', '/api/tools'), await call('GET', '/api/tools/crm'), await call('GET', '/api/doctor')];
+  for (const token of [...stand.tokens.keys(), ...stand.refresh.keys()]) {
+    t.match(rig.text('auth.json'), token);
+    t.notMatch(JSON.stringify(shown), token);
+  }
+  const code = async (path: string, body: object): Promise<unknown> => (await call('POST', path, { body })).json['code'];
+  t.equal(await code('/api/tools/crm/login/finish', { query }), 'INVALID_REQUEST', 'a second time');
+  t.equal(await code('/api/tools/crm/login', { redirectURI: 'https://evil.example/callback' }), 'INVALID_REQUEST');
+  t.equal(await code('/api/tools/crm/login', { redirectURI }), 'TOOL_SERVER_FAILED', 'an issuer on this machine that nobody has named');
+  t.match(await call('DELETE', '/api/tools/crm/login'), { status: 200, json: { success: true, message: 'The tokens are deleted.' } });
+  t.equal(stand.revoked.length, 2);
+  await call('PUT', '/api/tools/files', { body: { server: FILES } });
+  t.equal(await code('/api/tools/files/login', { redirectURI }), 'TOOL_SERVER_REFUSED');
+});
+
 t.test('nobody but the owner comes: not without the token, not with a key of an application, not a foreign page', async (t) => {
   const { call, core, rig } = await startManagedServer(t);
   const { key } = (await call('POST', '/api/keys', { body: { name: 'app', rights: ['blocks'] } })).json as { key: string };
@@ -75,6 +103,9 @@ t.test('nobody but the owner comes: not without the token, not with a key of an 
     ['POST', '/api/tools/files/approve', { definition, tools: {} }],
     ['PUT', '/api/tools/files/secrets/token', { value: 'x' }],
     ['DELETE', '/api/tools/files/secrets/token'],
+    ['POST', '/api/tools/files/login', { redirectURI: 'http://127.0.0.1:1/callback' }],
+    ['POST', '/api/tools/files/login/finish', { query: 'code=x' }],
+    ['DELETE', '/api/tools/files/login'],
   ];
   for (const [method, path, body] of doors) {
     const sent = body === undefined ? {} : { body };

@@ -1,0 +1,225 @@
+// Signs a person in to a server of tools: what a browser opens, and what becomes of its answer (authorization code with PKCE).
+//
+// one-answer: an answer counts once, for the sign-in that it was asked for (state), and only from the issuer that was asked (RFC 9207), before anything else of it is looked at.
+// own-secret: a stored secret of a client is used only where the user has named the issuer.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Challenge, joinedScopes, scopeOf } from './challenge.ts';
+import { type Authority, discovered, namedBy } from './discovery.ts';
+import { SignInFault } from './places.ts';
+import { type BegunSignIn, begunOf, clientSecret, keepBegun, keepRecord, recordOf, recordsOf, type SignInPlace, type SignInRecord } from './records.ts';
+import type { Named } from './sign-in-http.ts';
+import type { SignIns } from './sign-ins.ts';
+import { type AuthMethod, authMethodFor, RefusedGrant, revoked, tokensFor } from './token-request.ts';
+
+const LIFETIME_MS = 600_000;
+/** Of giving one token back. */
+const REVOKE_MS = 5000;
+
+/** What the user has chosen. */
+export interface LoginChoice {
+  readonly redirectURI: string;
+  readonly clientId?: string | undefined;
+  readonly issuer?: string | undefined;
+  readonly scope?: string | undefined;
+}
+
+/** A sign-in that has begun. */
+export interface Begun {
+  readonly url: string | null;
+  readonly issuer: string;
+  readonly expiresAt: string | null;
+}
+
+/** An answer that belongs to no sign-in that has begun. */
+export class StrangeAnswer extends Error {}
+
+interface ClientAt {
+  readonly clientId: string;
+  readonly clientSecret?: string | undefined;
+  readonly method: AuthMethod;
+}
+
+/** Begins to sign in. Rejects with a SignInFault. */
+export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: LoginChoice, signal: AbortSignal): Promise<Begun> {
+  const { http, credentials } = signIns;
+  const issuer = oneOf('issuer', choice.issuer, place.oauth?.issuer);
+  const known = recordOf(credentials, place);
+  const challenge = await challengeOf(signIns, place.url, signal);
+  const authority = await discovered(http, { url: place.url, issuer, metadata: challenge?.metadata }, signal);
+  if (authority.authorizationEndpoint === undefined || !authority.hasS256)
+    throw new SignInFault('its authorization server has no safe way for a person to sign in (an authorization code with PKCE, S256)');
+  const named = namedBy({ url: place.url, issuer });
+  const client = await clientFor(signIns, place, choice, { authority, issuer, named, signal });
+  const asked = choice.scope ?? place.oauth?.scope ?? challenge?.scope ?? authority.scope;
+  const scope = joinedScopes(scopeOf(asked), known?.wants, authority.offersOfflineAccess ? 'offline_access' : undefined);
+  const [state, codeSecret] = [randomText(), randomText()];
+  const endsAt = signIns.clock() + LIFETIME_MS;
+  const { resource, tokenEndpoint, revocationEndpoint, namesIssuer } = authority;
+  const isNamed = issuer === undefined ? undefined : true;
+  const record: SignInRecord = {
+    issuer: authority.issuer,
+    url: place.url,
+    resource,
+    grant: 'authorization_code',
+    ...client,
+    tokenEndpoint,
+    revocationEndpoint,
+    isNamed,
+    scope,
+  };
+  const { redirectURI } = choice;
+  await keepBegun(credentials, place.name, { stateHash: hashOf(state), codeSecret, redirectURI, endsAt, namesIssuer, record });
+  const url = new URL(authority.authorizationEndpoint);
+  const query = {
+    response_type: 'code',
+    client_id: client.clientId,
+    code_challenge: createHash('sha256').update(codeSecret).digest('base64url'),
+    code_challenge_method: 'S256',
+    redirect_uri: redirectURI,
+    state,
+    scope,
+    prompt: scope?.split(' ').includes('offline_access') === true ? 'consent' : undefined, // OpenID Connect: without it, no refresh token
+    resource,
+  };
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+  return { url: url.href, issuer: authority.issuer, expiresAt: new Date(endsAt).toISOString() };
+}
+
+/** Takes what the browser has brought. Rejects with a StrangeAnswer, or with a SignInFault. */
+export async function finishLogin(signIns: SignIns, place: SignInPlace, query: string, signal: AbortSignal): Promise<void> {
+  const { http, credentials } = signIns;
+  const answer = new URLSearchParams(query);
+  const one = (name: string): string | undefined => (answer.getAll(name).length === 1 ? (answer.get(name) ?? undefined) : undefined);
+  const begun = await signIns.inTurn(place.name, async () => {
+    credentials.refresh(true);
+    const found = begunOf(credentials, place.name);
+    if (found === undefined || !isSame(found.stateHash, hashOf(one('state') ?? '')))
+      throw new StrangeAnswer('is no answer to a sign-in that has begun; begin it again');
+    await keepBegun(credentials, place.name, undefined); // one-answer
+    return found;
+  });
+  if (begun.endsAt < signIns.clock()) throw new StrangeAnswer('came too late; begin again');
+  const { record, codeSecret, redirectURI } = begun;
+  if (record.url !== place.url) throw new StrangeAnswer('is for another address of the server; begin again');
+  assertIssuer(begun, answer.getAll('iss'));
+  const error = one('error');
+  if (error !== undefined) throw new RefusedGrant(/^[a-z_]{1,40}$/.test(error) ? error : 'error', 200);
+  const code = one('code');
+  if (code === undefined) throw new SignInFault('its authorization server has given no code');
+  const client = { clientId: record.clientId, secret: secretOf(signIns, place.name, record) };
+  const named = namedBy({ url: place.url, issuer: record.isNamed === true ? record.issuer : undefined });
+  const form = { grant_type: 'authorization_code', code, redirect_uri: redirectURI, code_verifier: codeSecret, resource: record.resource };
+  const tokens = await tokensFor(http, { endpoint: record.tokenEndpoint, method: record.method, client, named }, form, signal);
+  await signIns.inTurn(place.name, () => keepRecord(credentials, place.name, { ...record, ...signIns.kept(tokens, record.scope) }));
+}
+
+/** Gives all tokens of a server back, and forgets them and what has begun. Resolves with what was not possible of the first. */
+export async function logout(signIns: SignIns, server: string): Promise<string | undefined> {
+  const { credentials } = signIns;
+  credentials.refresh(true);
+  const records = recordsOf(credentials, server);
+  await signIns.inTurn(server, () => credentials.setSignIns(server, {}));
+  const left = await Promise.all(records.map((record) => givenBack(signIns, server, record)));
+  return left.find((why) => why !== undefined);
+}
+
+async function givenBack(signIns: SignIns, server: string, record: SignInRecord): Promise<string | undefined> {
+  const { revocationEndpoint: endpoint, method, clientId, refreshToken, accessToken, issuer, isNamed } = record;
+  if (endpoint === undefined) return accessToken === undefined ? undefined : 'Their authorization server takes none back, so they hold until they end.';
+  const client = { clientId, secret: secretOf(signIns, server, record) };
+  const named = namedBy({ url: record.url, issuer: isNamed === true ? issuer : undefined });
+  const give = async (token: string | undefined, kind: 'access_token' | 'refresh_token'): Promise<void> => {
+    if (token !== undefined)
+      await revoked(signIns.http, { endpoint, method, client, named }, token, kind, AbortSignal.any([signIns.signal, AbortSignal.timeout(REVOKE_MS)]));
+  };
+  try {
+    await give(refreshToken, 'refresh_token');
+    await give(accessToken, 'access_token');
+    return undefined;
+  } catch (error) {
+    if (error instanceof SignInFault) return `They could not be given back: ${error.message}.`;
+    throw error;
+  }
+}
+
+/** What the server says to a request without a token. */
+async function challengeOf({ http }: SignIns, url: string, signal: AbortSignal): Promise<Challenge | undefined> {
+  const { status, challenge } = await http.post(new URL(url), { jsonrpc: '2.0', id: 1, method: 'ping' }, {}, namedBy({ url }), signal);
+  return status === 401 ? challenge : undefined;
+}
+
+interface ClientSearch {
+  readonly authority: Authority;
+  readonly issuer: string | undefined;
+  readonly named: Named;
+  readonly signal: AbortSignal;
+}
+
+/** A client that the user has registered, one that has a document, or one that is registered now. */
+async function clientFor(signIns: SignIns, place: SignInPlace, choice: LoginChoice, { authority, issuer, named, signal }: ClientSearch): Promise<ClientAt> {
+  const clientId = oneOf('client id', choice.clientId, place.oauth?.clientId);
+  if (clientId?.startsWith('https://') === true) {
+    if (!authority.takesClientDocuments) throw new SignInFault('its authorization server takes no address of a document as the id of a client');
+    return { clientId, method: 'none' };
+  }
+  if (clientId !== undefined) {
+    const secret = clientSecret(signIns.credentials, place.name);
+    if (secret !== undefined && issuer === undefined)
+      throw new SignInFault(
+        `its client has a secret, which goes to nobody that you have not named; name the issuer (${authority.issuer}, if that is the right one)`,
+      ); // own-secret
+    return { clientId, method: authMethodFor(secret !== undefined, authority.authMethods) };
+  }
+  if (authority.registrationEndpoint === undefined)
+    throw new SignInFault(
+      `its authorization server registers no client by itself; register one there, with the redirect http://127.0.0.1/callback, and give its id: \`blockhouse tools login ${place.name} --client-id <id>\``,
+    );
+  return registered(signIns, authority.registrationEndpoint, choice.redirectURI, named, signal);
+}
+
+/** RFC 7591, for authorization servers that know neither documents nor a client of the user. */
+async function registered({ http }: SignIns, endpoint: string, redirectURI: string, named: Named, signal: AbortSignal): Promise<ClientAt> {
+  const wanted = {
+    client_name: 'Blockhouse',
+    application_type: 'native',
+    redirect_uris: [redirectURI],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  };
+  const { status, body } = await http.post(new URL(endpoint), wanted, {}, named, signal);
+  const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: method } = body ?? {};
+  if ((status !== 200 && status !== 201) || typeof clientId !== 'string' || !/^[\x20-\x7e]{1,2048}$/.test(clientId))
+    throw new SignInFault(`its authorization server has registered no client (HTTP ${status}); register one there, and give its id`);
+  if (typeof secret !== 'string' || secret === '' || method === 'none') return { clientId, method: 'none' };
+  return { clientId, clientSecret: secret, method: authMethodFor(true, typeof method === 'string' ? [method] : undefined) };
+}
+
+/** one-answer: before an error or a code is looked at. */
+function assertIssuer({ record, namesIssuer }: BegunSignIn, said: readonly string[]): void {
+  const [iss] = said;
+  if (said.length > 1 || (iss === undefined ? namesIssuer : iss !== record.issuer))
+    throw new SignInFault('the answer is not from the authorization server that was asked, so nothing of it was used');
+}
+
+function secretOf({ credentials }: SignIns, name: string, { method, clientSecret: own }: SignInRecord): string | undefined {
+  return method === 'none' ? undefined : (own ?? clientSecret(credentials, name));
+}
+
+function oneOf(what: string, chosen: string | undefined, written: string | undefined): string | undefined {
+  if (chosen !== undefined && written !== undefined && chosen !== written) throw new SignInFault(`mcp.json names another ${what} for it; change it there`);
+  return chosen ?? written;
+}
+
+function randomText(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
