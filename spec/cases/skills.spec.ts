@@ -143,4 +143,12 @@ t.test('in a database, blocks have the skills of the workspace of each server, a
   const { id } = await one.blocks.post('ada', { message: 'Write.' }, 'api');
   t.match(await one.blocks.answer('ada', id), { answer: { content: 'Read: From a skill of the user.\nThe text of invoice.' } });
   t.match(await one.blocks.run('ada', id), { records: [{ skills: [`invoice#${hash}`] }] });
+
+  await t.test('what an import brings of its own is left out, and said', async (t) => {
+    const files = await skillCore(t, { config: {} });
+    files.write('blocks/ada/skills/own/SKILL.md', skillMd('own'));
+    const { warnings } = await one.blocks.import(await files.blocks.export('ada'), 'bob');
+    t.match(warnings, [{ field: 'skills', message: /^Its own skills were left out/ }]);
+    t.equal((await one.blocks.skills('bob')).length, 1);
+  });
 });
