@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ServerSessions } from '../adapters/tools/index.ts';
 import { loadSdk } from '../adapters/tools/sdk.ts';
 import type { CallableServer } from '../adapters/tools/server.ts';
+import { ServerSessions } from '../adapters/tools/sessions.ts';
 import type { JsonRecord, ToolOutcome } from '../core/index.ts';
 import { HOSTILE } from '../spec/support/tools/sessions-rig.ts';
 import { nodeServer } from '../spec/support/tools/stand-in-book.ts';

@@ -190,7 +190,7 @@ export const ERROR_TABLE = {
   TOOL_OUTCOME_UNKNOWN: {
     status: 502,
     retryable: false,
-    meaning: 'The call of a tool may have run, and no answer came. Only between the core and what runs tools.',
+    meaning: 'The call of a tool may have run, and no answer came. Look whether it took effect before you call it again.',
   },
   SHUTTING_DOWN: { status: 503, retryable: true, meaning: 'The server is shutting down.' },
   TOO_MANY_CONNECTIONS: {

@@ -1420,8 +1420,13 @@ export type RunRecord = {
   readonly t: 'task';
   /** The step, and the number of the call in it: 3.1 */
   readonly call: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  /** Under which its server goes on with the call by itself */
   readonly taskId: string;
-  readonly ttlMs: number;
+  /** How long the server keeps the task; null: for ever */
+  readonly ttlMs: number | null;
+  /** How often the server wants to be asked for it */
   readonly pollMs: number;
 } | {
   readonly t: 'result';
@@ -2785,6 +2790,16 @@ export interface ApproveToolServer {
   readonly tools: Readonly<Record<string, string>>;
 }
 
+/** The body that makes one call of a tool. */
+export interface CallTool {
+  /** Its name, as the server says it */
+  readonly tool: string;
+  /** Its definition that was shown and approved */
+  readonly hash: string;
+  /** As its schema wants them */
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
 /** The body that makes or replaces a server. */
 export interface PutToolServer {
   /** The entry as `mcpServers` of other programs has it: `command`, `args`, `env`, or `url`, `headers` */
@@ -2844,6 +2859,26 @@ export interface TestToolServer {
   readonly definition: string;
 }
 
+/** A tool was called for a person. */
+export interface ToolCalled {
+  readonly success: true;
+  readonly result: {
+    /** The tool has said that it failed */
+    readonly isError: boolean;
+    /** What a model would read of it, whole */
+    readonly text: string;
+    /** The JSON that the tool gives beside or instead of its text */
+    readonly structuredContent?: unknown;
+    /** Images that a model would see */
+    readonly images: number;
+    readonly ms: number;
+    /** Of all parts */
+    readonly bytes: number;
+    /** The marks of the tool that hold */
+    readonly marks: ToolMarks;
+  };
+}
+
 /** A server was changed, looked at or approved. */
 export interface ToolServerChanged {
   readonly success: true;
@@ -2894,6 +2929,17 @@ export interface ToolServerSettings {
     /** JSON pointer into its result: the call ran if something stands there that is neither null nor empty */
     readonly found: string;
   }>>;
+  /** Of a server at an address: how it is signed in to. It is part of what is approved */
+  readonly oauth?: {
+    /** A person signs in (`blockhouse tools login`), or Blockhouse for itself, with the secret `<server>.client_secret`; default authorization_code */
+    readonly grant?: 'authorization_code' | 'client_credentials';
+    /** The id of the client at the authorization server */
+    readonly clientId?: string;
+    /** The only authorization server that is taken, letter by letter as it names itself */
+    readonly issuer?: string;
+    /** What is asked for; left out, what the server says that it needs */
+    readonly scope?: string;
+  };
   /** Linux: without network and home, or with the network */
   readonly sandbox?: 'bwrap' | 'bwrap+net';
   /** What happens to tools that appear after the approval: they wait for a person, or are offered at first sight; default hold */
@@ -2920,6 +2966,16 @@ export interface ToolServerView {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly era: 'legacy' | 'modern' | null;
   readonly tools: readonly ToolView[];
+  /** Of a server that is signed in to: how, never with what */
+  readonly signIn?: {
+    /** signed-in: it renews itself, or has a token that holds. The others need a person: `blockhouse tools login` */
+    readonly state: 'signed-in' | 'expired' | 'ended' | 'needed';
+    readonly grant: 'authorization_code' | 'client_credentials';
+    readonly issuer: string | null;
+    readonly scope: string | null;
+    /** When the token ends; a sign-in that renews itself goes on then */
+    readonly expiresAt: string | null;
+  };
   /** The secrets that it gets, such as `github.token`, and whether auth.json has them */
   readonly secrets?: readonly {
     readonly name: string;

@@ -1,15 +1,15 @@
 // mcp-pins.json of the workspace: which servers may be started, which tools and skills may be offered, as a person has approved them, and what the servers showed last.
+// With a database, they are a row of it, so that what is approved at one server holds at all.
 //
 // last-good: a damaged file approves nothing new; its last good content stays in use. If there was none, nothing is approved.
 // bound: an approval names what was shown, by its hash. What differs by then is not approved.
 // own-hash: a pin counts only if its definition has its hash, so that an edit of the file by hand changes no text that was approved.
-import { join } from 'node:path';
 import { exceededLimit, isObject } from '../../core/base/json.ts';
-import { BlockhouseError, closeToOthers, FreshFile, type SkillPin, type SkillPins } from '../../core/index.ts';
+import { BlockhouseError, type Setting, type SettingCodec, type SettingStore, type SkillPin, type SkillPins } from '../../core/index.ts';
 import { toolHash } from './hashes.ts';
 import { damaged, strictObject } from './mcp-json.ts';
-import type { Era, ListedTool } from './server.ts';
 import { judged, type SeenTool } from './seen-tools.ts';
+import type { Era, ListedTool } from './server.ts';
 import { skillPinsOf } from './skills/skill-pins.ts';
 
 /** The name of the file in a workspace. */
@@ -42,6 +42,14 @@ export interface ServerPins {
 
 const NONE: ServerPins = { tools: new Map() };
 
+/** All that is known. */
+interface AllPins {
+  readonly servers: ReadonlyMap<string, ServerPins>;
+  readonly skills: SkillPins;
+}
+
+const NOTHING: AllPins = { servers: new Map(), skills: {} };
+
 /** A state of a tool, as people see it. */
 export function stateOf({ pin, now, isGone }: KnownTool): 'approved' | 'changed' | 'new' | 'unusable' | 'gone' {
   if (now?.problem !== undefined) return 'unusable';
@@ -50,60 +58,53 @@ export function stateOf({ pin, now, isGone }: KnownTool): 'approved' | 'changed'
   return now === undefined ? 'approved' : 'changed';
 }
 
+/** How the pins are read and written. */
+const CODEC: SettingCodec<AllPins> = {
+  parse(text) {
+    const document = strictObject(text, MAX_VALUES) ?? {};
+    return { servers: serversOf(document), skills: skillPinsOf(document['skills']) };
+  },
+  format: textOf,
+};
+
 /** The pins. */
 export class Pins {
-  readonly #file: FreshFile;
+  readonly #setting: Setting<AllPins>;
   readonly #clock: () => number;
-  #servers: ReadonlyMap<string, ServerPins> = new Map();
-  #skills: SkillPins = {};
-  #fault: string | undefined;
 
-  /** `now` in monotonic milliseconds, `clock` in those of the epoch. */
-  constructor(workspace: string, clock: () => number, now?: () => number) {
+  /** `clock` in milliseconds of the epoch. */
+  constructor(settings: SettingStore, clock: () => number) {
     this.#clock = clock;
-    this.#file = new FreshFile(
-      join(workspace, PINS_FILE),
-      (state) => {
-        closeToOthers(this.#file.path, state);
-        try {
-          const document = strictObject(state, MAX_VALUES) ?? {};
-          this.#servers = serversOf(document);
-          this.#skills = skillPinsOf(document['skills']);
-          this.#fault = undefined;
-        } catch (error) {
-          this.#fault = (error as Error).message; // last-good
-        }
-      },
-      now,
-      undefined,
-      MAX_BYTES,
-    );
+    this.#setting = settings.open('mcp-pins', CODEC, () => undefined);
   }
 
-  /** Why the file can't be used now; undefined if it can. */
+  /** Why the pins can't be used now; undefined if they can. */
   get fault(): string | undefined {
-    this.#file.refresh();
-    return this.#fault;
+    return this.#setting.now().fault;
   }
 
-  of(server: string, isFresh = false): ServerPins {
-    this.#file.refresh(isFresh);
-    return this.#servers.get(server) ?? NONE;
+  of(server: string): ServerPins {
+    return this.#setting.now().good?.servers.get(server) ?? NONE; // last-good
+  }
+
+  /** Looks at once. Rejects with STORE_UNREACHABLE. */
+  look(): Promise<void> {
+    return this.#setting.look();
   }
 
   /** As a skill was approved; undefined for one that never was. `owner` is a block, or `_` for the workspace. */
-  skill(owner: string, name: string, isFresh = false): SkillPin | undefined {
-    this.#file.refresh(isFresh);
-    const pins = Object.hasOwn(this.#skills, owner) ? this.#skills[owner] : undefined;
+  skill(owner: string, name: string): SkillPin | undefined {
+    const { skills } = this.#setting.now().good ?? NOTHING;
+    const pins = Object.hasOwn(skills, owner) ? skills[owner] : undefined;
     return pins !== undefined && Object.hasOwn(pins, name) ? pins[name] : undefined;
   }
 
   /** Changes what is approved of skills. The same object again writes nothing. */
   async changeSkills(change: (pins: SkillPins) => SkillPins): Promise<void> {
-    await this.#file.rewrite(() => {
-      const next = change(this.#skills);
-      return next === this.#skills ? undefined : this.#textWith(this.#servers, next);
-    });
+    await this.#update(
+      (now) => ({ ...now, skills: change(now.skills) }),
+      ({ skills }) => change(skills) === skills,
+    );
   }
 
   /** Remembers what a server has listed: what differs from its pin is changed, what has none is new. With `offers`, new tools are pinned. */
@@ -153,24 +154,29 @@ export class Pins {
   }
 
   async #rewrite(change: (all: Map<string, ServerPins>) => boolean): Promise<void> {
-    await this.#file.rewrite(() => {
-      const all = new Map(this.#servers);
-      return change(all) ? this.#textWith(all, this.#skills) : undefined;
+    await this.#update((now) => {
+      const servers = new Map(now.servers);
+      return change(servers) ? { ...now, servers } : undefined;
     });
   }
 
-  /** Undefined where nothing changes. Throws WORKSPACE_DAMAGED, TOOL_SERVER_REFUSED. */
-  #textWith(servers: ReadonlyMap<string, ServerPins>, skills: SkillPins): string | undefined {
-    if (this.#fault !== undefined) throw damaged(PINS_FILE, this.#fault);
-    const text = textOf(servers, skills);
-    if (text === textOf(this.#servers, this.#skills)) return undefined;
-    const bytes = Buffer.from(text);
-    if (bytes.length > MAX_BYTES || exceededLimit(bytes, { values: MAX_VALUES }) !== undefined)
-      throw new BlockhouseError(
-        'TOOL_SERVER_REFUSED',
-        'What the servers say of their tools, and the texts of skills, are too much to keep. Remove some first.',
-      );
-    return text;
+  /** Writes nothing where nothing changes. Rejects with WORKSPACE_DAMAGED, TOOL_SERVER_REFUSED, or what `change` throws. */
+  async #update(change: (now: AllPins) => AllPins | undefined, isNothing: (now: AllPins) => boolean = () => false): Promise<void> {
+    await this.#setting.update(({ good = NOTHING, fault }) => {
+      if (isNothing(good)) return undefined; // also where the pins are damaged
+      if (fault !== undefined) throw damaged(PINS_FILE, fault);
+      const next = change(good);
+      if (next === undefined) return undefined;
+      const text = textOf(next);
+      if (text === textOf(good)) return undefined;
+      const bytes = Buffer.from(text);
+      if (bytes.length > MAX_BYTES || exceededLimit(bytes, { values: MAX_VALUES }) !== undefined)
+        throw new BlockhouseError(
+          'TOOL_SERVER_REFUSED',
+          'What the servers say of their tools, and the texts of skills, are too much to keep. Remove some first.',
+        );
+      return next;
+    });
   }
 
   #time(): string {
@@ -214,7 +220,7 @@ function unpinned({ pin, now, isGone }: KnownTool): KnownTool {
   return { now: now ?? { hash: pin.hash, definition: pin.definition } };
 }
 
-function textOf(servers: ReadonlyMap<string, ServerPins>, skills: SkillPins): string {
+function textOf({ servers, skills }: AllPins): string {
   const all = [...servers].map(([name, { tools, ...known }]) => [
     name,
     { ...known, tools: Object.fromEntries([...tools].filter(([, tool]) => tool.pin ?? tool.now)) },

@@ -6,8 +6,9 @@ import { BlockhouseError, type Environment, type ServerFact, type ToolCallReques
 import { Upstream } from '../outbound/client.ts';
 import { startHttp } from './http-server.ts';
 import { RunningBook } from './leftovers.ts';
+import type { SignIns } from './oauth/sign-ins.ts';
 import { Places } from './places.ts';
-import type { RunningServer } from './running-server.ts';
+import { isUnsigned, type RunningServer } from './running-server.ts';
 import { loadSdk } from './sdk.ts';
 import type { CallableServer, Era, HttpStart, LookedAt, Sessions, StdioStart } from './server.ts';
 import { Slot, type SlotParts } from './slot.ts';
@@ -26,6 +27,7 @@ export interface SessionsOptions {
   readonly maxProcesses?: number;
   readonly backOffMs?: number;
   readonly deafMs?: number;
+  readonly signIns?: SignIns | undefined;
   /** Monotonic milliseconds. */
   readonly now?: (() => number) | undefined;
 }
@@ -125,7 +127,7 @@ export class ServerSessions implements Sessions {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.halt();
-    await this.#upstream.close();
+    await Promise.all([this.#upstream.close(), this.#options.signIns?.close()]);
   }
 
   #endOf(slot: Slot): Promise<void> {
@@ -193,7 +195,7 @@ export class ServerSessions implements Sessions {
       listMs: LIST_MS,
     };
     if (isStdio(server)) return startStdio({ server, era, signal }, surroundings);
-    if (isHttp(server)) return startHttp({ server, era, signal }, { sdk, upstream: this.#upstream, listMs: LIST_MS });
+    if (isHttp(server)) return startHttp({ server, era, signal }, { sdk, upstream: this.#upstream, signIns: this.#options.signIns, listMs: LIST_MS });
     throw new BlockhouseError('TOOL_SERVER_FAILED', `${server.name} is neither a program nor an address.`);
   }
 }
@@ -206,9 +208,10 @@ function isHttp(server: CallableServer): server is CallableServer & { readonly s
   return server.start.kind === 'http';
 }
 
-/** True if nothing was started, so that another greeting changes nothing. */
+/** True if nothing was started, or nobody has signed in, so that another greeting changes nothing. */
 function isNoStart(error: unknown): boolean {
   const cause = error instanceof BlockhouseError ? error.cause : undefined;
+  if (isUnsigned(cause)) return true;
   return (
     typeof cause === 'object' && cause !== null && ['ENOENT', 'EACCES', 'ENOSANDBOX', 'ENOTDIR', 'E2BIG'].includes(String((cause as { code?: unknown }).code))
   );

@@ -1,5 +1,5 @@
 // The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
-import type { ArchiveInfo, AskAgain, BlockConfig, BlockEntry, ChatEntry, Decide, LogFile, SetAlias, SetNotifyTarget } from '../../core/index.ts';
+import type { ArchiveInfo, AskAgain, BlockConfig, BlockEntry, CallTool, ChatEntry, Decide, LogFile, SetAlias, SetNotifyTarget } from '../../core/index.ts';
 import type { AnswerOf } from '../../transports/http/routes.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -199,21 +199,21 @@ export class Api {
     return this.#call('DELETE /api/tools/:server', { server });
   }
 
-  /** Starts the server once, which may take long. */
   testToolServer(server: string, definition: string) {
-    return this.#call('POST /api/tools/:server/test', { server }, { body: { definition } });
+    return this.#call('POST /api/tools/:server/test', { server }, { body: { definition }, hurry: false });
+  }
+
+  callTool(server: string, body: CallTool) {
+    return this.#call('POST /api/tools/:server/call', { server }, { body, hurry: false });
   }
 
   approveToolServer(server: string, definition: string, tools: Readonly<Record<string, string>>) {
     return this.#call('POST /api/tools/:server/approve', { server }, { body: { definition, tools }, headers: FROM_CLI });
   }
 
-  setToolSecret(server: string, field: string, value: string) {
+  setToolSecret(server: string, field: string, value: string | undefined) {
+    if (value === undefined) return this.#call('DELETE /api/tools/:server/secrets/:field', { server, field });
     return this.#call('PUT /api/tools/:server/secrets/:field', { server, field }, { body: { value } });
-  }
-
-  removeToolSecret(server: string, field: string) {
-    return this.#call('DELETE /api/tools/:server/secrets/:field', { server, field });
   }
 
   addFact(name: string, text: string) {

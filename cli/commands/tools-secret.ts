@@ -31,7 +31,7 @@ export class ToolsSecretCommand extends ServerCommand {
     const [server, field] = [this.secret.slice(0, Math.max(0, at)), this.secret.slice(at + 1)];
     if (server === '' || field === '') throw new CliError('usage', `A secret is named <server>.<field>, such as github.token, not ${oneLine(this.secret)}.`);
     return this.withServer(async (api, signal) => {
-      const done = this.path.includes('rm') ? await api.removeToolSecret(server, field) : await api.setToolSecret(server, field, await this.#value(signal));
+      const done = await api.setToolSecret(server, field, this.path.includes('rm') ? undefined : await this.#value(signal));
       await this.print(done, []);
       await this.say(oneLine(done.message));
       return 'ok';

@@ -175,32 +175,6 @@ export class ToolsAddCommand extends ToolsCommand {
   }
 }
 
-/** Prints the tools, or `{success, server}`. */
-export class ToolsTestCommand extends ToolsCommand {
-  static override readonly paths = [['tools', 'test']];
-  static override readonly usage = Command.Usage({
-    category,
-    description: 'Start a server of tools once, and show what it lists',
-    details: 'It is started as mcp.json has it now, also if that is not approved. What differs from what was approved is not offered from then on.',
-    examples: [['Look at one', '$0 tools test files']],
-  });
-
-  server = Option.String({ name: 'server' });
-
-  protected override async run(): Promise<ExitKind> {
-    return this.withServer(async (api) => {
-      const { server } = await api.toolServer(this.server);
-      const seen = await api.testToolServer(this.server, server.definition);
-      await this.print(seen, toolTable(seen.server.tools, { width: this.width, style: this.style }));
-      if (this.json) return 'ok';
-      await this.say(toolCounts(seen.server.tools));
-      const isOpen = ['held', 'changed'].includes(seen.server.state) || seen.server.tools.some(({ state }) => state === 'new' || state === 'changed');
-      if (isOpen) await this.say(`To offer them: \`${this.hint('tools', 'approve', this.server)}\``);
-      return 'ok';
-    });
-  }
-}
-
 /** Prints the differences, or `{server}`. */
 export class ToolsDiffCommand extends ServerCommand {
   static override readonly paths = [['tools', 'diff']];

@@ -4,6 +4,7 @@
 const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--adapter': 'id',
   '--alias': 'name',
+  '--args': 'json',
   '--as': 'new-name',
   '--at': 'time',
   '--block': 'name',

@@ -46,10 +46,16 @@ const TOOLS: readonly Column[] = [
 /** The table of the tools of a server. */
 export function toolTable(tools: readonly ToolView[], view: { readonly width: number; readonly style: Style }): string[] {
   const rows = tools.map(({ name, state, marks, tokens, description, problem }) => {
-    const held = Object.entries(marks).flatMap(([mark, holds]) => (holds ? [mark] : []));
-    return [name, state, held.join(' ') || '-', String(tokens), problem ?? description].map(visible).map(oneLine);
+    return [name, state, heldMarks(marks) || '-', String(tokens), problem ?? description].map(visible).map(oneLine);
   });
   return table(TOOLS, rows, view);
+}
+
+/** The marks that hold, such as `readOnly closedWorld`; empty without any. */
+export function heldMarks(marks: ToolView['marks']): string {
+  return Object.entries(marks)
+    .flatMap(([mark, holds]) => (holds ? [mark] : []))
+    .join(' ');
 }
 
 /** All that a person should read before an approval: what is started, what it gets, and every tool with its whole description. */

@@ -176,7 +176,14 @@ const decision = object({ t: name('decision'), approval: string, decision: oneOf
   'scope',
 ]);
 const begun = object({ t: name('call'), call, at: time, try: count, pin: string });
-const task = object({ t: name('task'), call, taskId: string, ttlMs: count, pollMs: count });
+const task = object({
+  t: name('task'),
+  call,
+  at: time,
+  taskId: { type: 'string', description: 'Under which its server goes on with the call by itself' },
+  ttlMs: { ...orNull(count), description: 'How long the server keeps the task; null: for ever' },
+  pollMs: { ...count, description: 'How often the server wants to be asked for it' },
+});
 const result = object(
   {
     t: name('result'),

@@ -50,6 +50,27 @@ export const ToolServerSettings = closedObject(
       }),
       description: 'By the name of a tool: which other one says whether a call of it ran whose outcome is not known',
     },
+    oauth: {
+      ...closedObject(
+        {
+          grant: {
+            ...oneOf(['authorization_code', 'client_credentials']),
+            description:
+              'A person signs in (`blockhouse tools login`), or Blockhouse for itself, with the secret `<server>.client_secret`; default authorization_code',
+          },
+          clientId: { type: 'string', minLength: 1, maxLength: 2048, description: 'The id of the client at the authorization server' },
+          issuer: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 2048,
+            description: 'The only authorization server that is taken, letter by letter as it names itself',
+          },
+          scope: { type: 'string', minLength: 1, maxLength: 2048, description: 'What is asked for; left out, what the server says that it needs' },
+        },
+        ['grant', 'clientId', 'issuer', 'scope'],
+      ),
+      description: 'Of a server at an address: how it is signed in to. It is part of what is approved',
+    },
     sandbox: { ...oneOf(['bwrap', 'bwrap+net']), description: 'Linux: without network and home, or with the network' },
     newTools: {
       ...oneOf(['hold', 'offer']),
@@ -67,6 +88,7 @@ export const ToolServerSettings = closedObject(
     'marks',
     'keyArguments',
     'probe',
+    'oauth',
     'sandbox',
     'newTools',
   ],
@@ -99,6 +121,32 @@ export const SetToolSecret = closedObject({
   value: orNull({ type: 'string', minLength: 1, maxLength: 8192, description: 'The secret; null takes it away' }),
 });
 export type SetToolSecret = types.SetToolSecret;
+
+/** The body that makes one call of a tool. */
+export const CallTool = closedObject({
+  tool: { type: 'string', minLength: 1, maxLength: 128, description: 'Its name, as the server says it' },
+  hash: { ...hash, description: 'Its definition that was shown and approved' },
+  arguments: { ...record, description: 'As its schema wants them' },
+});
+export type CallTool = types.CallTool;
+
+/** A tool was called for a person. */
+export const ToolCalled = object({
+  success: yes,
+  result: object(
+    {
+      isError: { ...boolean, description: 'The tool has said that it failed' },
+      text: { type: 'string', description: 'What a model would read of it, whole' },
+      structuredContent: { description: 'The JSON that the tool gives beside or instead of its text' },
+      images: { ...count, description: 'Images that a model would see' },
+      ms: count,
+      bytes: { ...count, description: 'Of all parts' },
+      marks: { ...ToolMarks, description: 'The marks of the tool that hold' },
+    },
+    ['structuredContent'],
+  ),
+});
+export type ToolCalled = types.ToolCalled;
 
 /** A tool of a server. */
 export const ToolView = object(
@@ -136,12 +184,25 @@ export const ToolServerView = object(
     settings: record,
     era: orNull(oneOf(['legacy', 'modern'])),
     tools: listOf(ToolView),
+    signIn: {
+      ...object({
+        state: {
+          ...oneOf(['signed-in', 'expired', 'ended', 'needed']),
+          description: 'signed-in: it renews itself, or has a token that holds. The others need a person: `blockhouse tools login`',
+        },
+        grant: oneOf(['authorization_code', 'client_credentials']),
+        issuer: orNull(string),
+        scope: orNull(string),
+        expiresAt: { ...orNull(string), description: 'When the token ends; a sign-in that renews itself goes on then' },
+      }),
+      description: 'Of a server that is signed in to: how, never with what',
+    },
     secrets: {
       ...listOf(object({ name: string, isStored: boolean })),
       description: 'The secrets that it gets, such as `github.token`, and whether auth.json has them',
     },
   },
-  ['problem', 'secrets'],
+  ['problem', 'signIn', 'secrets'],
 );
 export type ToolServerView = types.ToolServerView;
 /** All servers. */

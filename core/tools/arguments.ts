@@ -4,7 +4,9 @@
 // no-patterns: regular expressions of a server are not run, because one can take exponential time.
 // counted-references: a few definitions that name each other twice are followed 2^n times, and one that names itself for ever. So references are counted as they are
 //   followed, and never copied into each other when a schema is compiled.
+// compiled-once: a schema takes a millisecond to compile and the largest half a second, so what was compiled is kept for later messages, by the text of the schema.
 import { createRequire } from 'node:module';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { countUpTo, isDeeperThan, isObject } from '../base/json.ts';
 import type { JsonRecord } from './port.ts';
@@ -24,6 +26,9 @@ const MAX_FOLLOWED = 10_000;
 /** Our own keyword beside each reference. */
 const COUNTED = 'blockhouse:followed';
 const TOO_MUCH = 'The arguments can not be checked: the schema of the tool follows too many references.';
+/** compiled-once. The most that is kept, and the longest schemas together. */
+const MAX_KEPT = 1000;
+const MAX_KEPT_CHARACTERS = 4 * 1024 * 1024;
 const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef']);
 
 const load = createRequire(import.meta.url);
@@ -42,7 +47,15 @@ function follow(): boolean {
 function ajv(): Ajv2020 {
   if (loaded === undefined) {
     const { Ajv2020: Made } = load('ajv/dist/2020') as typeof import('ajv/dist/2020.js');
-    loaded = new Made({ strict: false, validateSchema: false, allErrors: false, logger: false, addUsedSchema: false, inlineRefs: false });
+    loaded = new Made({
+      strict: false,
+      validateSchema: false,
+      allErrors: false,
+      logger: false,
+      addUsedSchema: false,
+      inlineRefs: false,
+      code: { optimize: false },
+    });
     loaded.addKeyword({ keyword: COUNTED, before: '$ref', schema: false, validate: follow });
   }
   return loaded;
@@ -58,8 +71,60 @@ export function assertBounded(schema: JsonRecord): void {
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_BYTES) throw new Error(`its schema is larger than ${MAX_BYTES} bytes`);
 }
 
+/** What was made of a schema: its check, or why it can't be used. */
+type Made = { readonly check: ArgumentCheck; readonly problem?: undefined } | { readonly problem: string };
+
+/** compiled-once. Schemas that were used last are at the end. */
+const kept = new Map<string, Made>();
+let keptCharacters = 0;
+
 /** Throws an Error that says why a schema can't be used. */
 export function argumentCheck(schema: JsonRecord): ArgumentCheck {
+  const made = madeOf(schema);
+  if (made.problem !== undefined) throw new Error(made.problem);
+  return made.check;
+}
+
+/** Compiles schemas, and lets others have their turn after each, so that `argumentCheck` finds them compiled. */
+export async function prepareChecks(schemas: Iterable<JsonRecord>): Promise<void> {
+  for (const schema of schemas) if (madeOf(schema).isNew) await nextTurn();
+}
+
+function madeOf(schema: JsonRecord): Made & { readonly isNew: boolean } {
+  const problem = boundsProblem(schema);
+  if (problem !== undefined) return { problem, isNew: false };
+  const text = JSON.stringify(schema);
+  const known = kept.get(text);
+  if (known !== undefined) kept.delete(text);
+  else keptCharacters += text.length;
+  const made = known ?? make(schema);
+  kept.set(text, made);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= MAX_KEPT && keptCharacters <= MAX_KEPT_CHARACTERS) break;
+    kept.delete(oldest);
+    keptCharacters -= oldest.length;
+  }
+  return { ...made, isNew: known === undefined };
+}
+
+function boundsProblem(schema: JsonRecord): string | undefined {
+  try {
+    assertBounded(schema);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function make(schema: JsonRecord): Made {
+  try {
+    return { check: compiled(schema) };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
+
+function compiled(schema: JsonRecord): ArgumentCheck {
   const validate: ValidateFunction = ajv().compile(bounded(schema));
   ajv().removeSchema(); // a cache of what servers send would only grow
   return (args) => {

@@ -7,6 +7,7 @@
 import type { Approval, Decider, RunCall, RunRecord, Usage } from '../types.ts';
 import { readResultDefinition } from './builtin/definitions.ts';
 import { canonicalJson } from './canonical.ts';
+import type { ToolTask } from './port.ts';
 import type { RunLimits } from './settings.ts';
 
 type Record<T extends RunRecord['t']> = Extract<RunRecord, { readonly t: T }>;
@@ -43,6 +44,8 @@ export interface CallState {
   /** Of the last try, ISO 8601. */
   begunAt: string | undefined;
   pin: string | undefined;
+  /** What its server has made of the last try, and when that was recorded. */
+  task: (ToolTask & { readonly at: string }) | undefined;
   /** The last one. */
   approval: AskedFor | undefined;
   outcome: CallOutcome | undefined;
@@ -190,6 +193,7 @@ export class RunState {
         tries: 0,
         begunAt: undefined,
         pin: undefined,
+        task: undefined,
         approval: undefined,
         outcome: undefined,
       };
@@ -218,6 +222,10 @@ export class RunState {
       call.tries = record.try;
       call.begunAt = record.at;
       call.pin = record.pin;
+      call.task = undefined;
+    } else if (record.t === 'task') {
+      const { taskId, ttlMs, pollMs, at } = record;
+      call.task = { taskId, ttlMs, pollMs, at };
     } else if (record.t === 'result' || record.t === 'refused' || record.t === 'unknown') call.outcome ??= record; // one-outcome
     if (isCut(record)) this.#add([READ_RESULT]);
   }

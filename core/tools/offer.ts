@@ -6,7 +6,7 @@
 // same-names: a name depends on all tools of the catalogue, not on those that are offered, so a tool that is found later changes no other name.
 import { estimateTokens } from '../base/tokens.ts';
 import type { Tool, ToolMarks } from '../types.ts';
-import { type ArgumentCheck, argumentCheck, assertBounded } from './arguments.ts';
+import { type ArgumentCheck, argumentCheck, assertBounded, prepareChecks } from './arguments.ts';
 import { findToolDefinition, FIND_TOOL, FREE_TOOLS, readResultDefinition, readSkillDefinition } from './builtin/definitions.ts';
 import { isRepeatable, type KeyArgument, keyArgumentOf, marksOf, withoutArgument } from './marks.ts';
 import { namesFor } from './names.ts';
@@ -60,19 +60,42 @@ export interface OfferOptions {
 }
 
 /** What a new run offers. What does not fit in tools.limits.definitionTokens must be found: then whole servers are offered, the smallest first, in half of it. */
-export function offerFor(catalogue: Catalogue, settings: ToolSettings, { called = new Set(), hasCut = false, hasSkills = false }: OfferOptions = {}): Offer {
+export function offerFor(catalogue: Catalogue, settings: ToolSettings, options: OfferOptions = {}): Offer {
   const index = indexOf(catalogue);
-  const allowed = allowedIn(catalogue, settings);
+  const { isAll, chosen, allowed, own } = planFor(catalogue, settings, options);
   const unbounded = ruledIn(catalogue, settings).flatMap((tool) => index.unbounded(tool) ?? []);
-  const own = [...(hasCut ? [readResultDefinition] : []), ...(hasSkills ? [readSkillDefinition] : [])];
-  const most = settings.limits.definitionTokens;
-  const isAll = index.tokensOf([...allowed, ...own]) <= most;
-  const chosen = isAll ? allowed : chosenIn(allowed, index, settings, called);
   const others = isAll ? [] : without(allowed, chosen);
   const { tools, problems } = index.offered([...chosen, ...own, ...(others.length > 0 ? [findToolDefinition(others)] : [])]);
   const told = catalogue.problems.map(({ server, problem }) => `${server}: ${problem}`);
   const toFind = others.length > 0 ? [`${others.length} tools do not fit into tools.limits.definitionTokens and must be found with ${FIND_TOOL}`] : [];
   return { tools: tools.toSorted(byName), problems: [...told, ...toFind, ...unbounded, ...problems], toFind: others.map(idOf) };
+}
+
+/** What `offerFor` needs compiled is, when this resolves. */
+export async function prepareOffer(catalogue: Catalogue, settings: ToolSettings, options: OfferOptions = {}): Promise<void> {
+  const { chosen, own } = planFor(catalogue, settings, options);
+  await indexOf(catalogue).prepare([...chosen, ...own]);
+}
+
+/** The same for `offerAgain`. */
+export async function prepareRecorded(catalogue: Catalogue, recorded: readonly string[]): Promise<void> {
+  const records = new Set(recorded);
+  await indexOf(catalogue).prepare(catalogue.tools.filter((tool) => records.has(recordOf(tool))));
+}
+
+interface Plan {
+  readonly isAll: boolean;
+  readonly allowed: readonly ToolDefinition[];
+  readonly chosen: readonly ToolDefinition[];
+  readonly own: readonly ToolDefinition[];
+}
+
+function planFor(catalogue: Catalogue, settings: ToolSettings, { called = new Set(), hasCut = false, hasSkills = false }: OfferOptions): Plan {
+  const index = indexOf(catalogue);
+  const allowed = allowedIn(catalogue, settings);
+  const own = [...(hasCut ? [readResultDefinition] : []), ...(hasSkills ? [readSkillDefinition] : [])];
+  const isAll = index.tokensOf([...allowed, ...own]) <= settings.limits.definitionTokens;
+  return { isAll, allowed, chosen: isAll ? allowed : chosenIn(allowed, index, settings, called), own };
 }
 
 /** The tools of a run that goes on: of those in its record, the ones that are as they were, and at the end what came later (same-list). */
@@ -160,7 +183,7 @@ function idOf({ server, tool }: ToolDefinition): string {
   return `${server}/${tool}`;
 }
 
-/** What is made of each tool of a catalogue, once: a schema takes a millisecond to compile, and of a thousand tools some are offered. */
+/** What is made of each tool of a catalogue, once: of a thousand tools some are offered. */
 class Index {
   readonly #catalogue: Catalogue;
   readonly #names: ReadonlyMap<string, string>;
@@ -192,6 +215,10 @@ class Index {
       return [];
     });
     return { tools, problems };
+  }
+
+  prepare(definitions: readonly ToolDefinition[]): Promise<void> {
+    return prepareChecks(definitions.map((definition) => this.#shownOf(definition).tool.parameters ?? {}));
   }
 
   /** Why a schema is beyond the bounds; undefined for one that is not. */

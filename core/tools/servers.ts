@@ -1,5 +1,5 @@
 // What a transport asks of whatever manages the servers of tools, and of what reads skills. Pure: types only.
-import type { Finding, SkillView, ToolServerView, ToolView } from '../types.ts';
+import type { Finding, SkillView, ToolCalled, ToolServerView, ToolView } from '../types.ts';
 
 /** The state of a server. */
 export type ToolServerState = ToolServerView['state'];
@@ -21,6 +21,11 @@ export interface ToolServers {
   remove(name: string): Promise<void>;
   /** `{definition}`: starts it once, also if it is held, and remembers what it lists. TOOL_NOT_APPROVED if the definition is another one by now. */
   test(name: string, body: unknown, signal: AbortSignal): Promise<ToolServerView>;
+  /**
+   * `{tool, hash, arguments}`: one call of an approved tool for a person, never repeated and in no journal. TOOL_NOT_APPROVED if the hash is not the approved one.
+   * TOOL_SERVER_FAILED where it was surely not called, TOOL_OUTCOME_UNKNOWN where it may have run.
+   */
+  call(name: string, body: unknown, signal: AbortSignal): Promise<ToolCalled['result']>;
   /** `{definition, tools: {name: hash}}`: what may be started and offered. TOOL_CHANGED if it is not what is there by now. */
   approve(name: string, body: unknown, by: string): Promise<ToolServerView>;
   /** `{value}`: keeps a secret for `${auth:<server>.<field>}` in auth.json; null takes it away. NOT_FOUND where there is none to take away. */

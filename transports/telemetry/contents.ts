@@ -1,7 +1,6 @@
 // What calls ask and are answered, for their spans. There is one only where the variable asks for it: nothing else of the telemetry has a text.
 //
 // bounded: what waits for its export has MAX_WAITING_BYTES together at most. A span beyond that has `blockhouse.content_dropped` in its place.
-import type { Attributes } from '@opentelemetry/api';
 import type { ChatEvent, ContentTap, CoreEvents, Environment, TappedCall } from '../../core/index.ts';
 import { CONVENTION, OWN } from './attributes.ts';
 import { callPart, inputMessages, MAX_CONTENT_BYTES, outputMessages, type Part, systemInstructions, textPart } from './messages.ts';
@@ -27,7 +26,7 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 
 /** The content of a call that has ended. */
 export interface Content {
-  readonly attributes: Attributes;
+  readonly attributes: Readonly<Record<string, string | boolean>>;
   /** It has been exported, or never will be. */
   release(): void;
 }

@@ -69,6 +69,7 @@ export class SkillBook implements SkillHost {
   }
 
   async list(owners: readonly string[]): Promise<readonly SkillView[]> {
+    await this.#pins.look();
     const views: SkillView[] = [];
     for (const owner of owners) {
       const { names, problem } = skillNames(this.#rootOf(owner));
@@ -76,7 +77,7 @@ export class SkillBook implements SkillHost {
         views.push({ owner, name: ALL, description: '', hash: '', state: 'unusable', tokens: 0, files: [], problem: sentence(problem) });
       for (const name of names) {
         await nextTurn();
-        const found = this.#find([owner], name, true);
+        const found = this.#find([owner], name);
         if (found !== undefined) views.push(viewOf(found, false));
       }
     }
@@ -84,12 +85,12 @@ export class SkillBook implements SkillHost {
   }
 
   async get(owner: string, name: string): Promise<SkillView> {
-    return viewOf(this.#need(owner, name), true);
+    return viewOf(await this.#need(owner, name), true);
   }
 
   async approve(owner: string, name: string, body: unknown, by: string): Promise<SkillView> {
     checkApprove(body);
-    const { folder } = this.#need(owner, name);
+    const { folder } = await this.#need(owner, name);
     const command = `\`blockhouse skills diff ${shownName(owner, name)}\``;
     if (folder.problem !== undefined) throw new BlockhouseError('TOOL_CHANGED', `The skill ${name} can't be used: ${sentence(folder.problem)}`);
     if (folder.hash !== body.hash) throw new BlockhouseError('TOOL_CHANGED', `The skill ${name} is not the one that was shown. Read it again: ${command}.`);
@@ -146,16 +147,17 @@ export class SkillBook implements SkillHost {
   }
 
   /** own-first. */
-  #find(owners: readonly string[], name: string, isFresh = false): Found | undefined {
+  #find(owners: readonly string[], name: string): Found | undefined {
     for (const owner of owners) {
       const folder = readSkillFolder(this.#rootOf(owner), name);
-      if (folder !== undefined) return { owner, folder, pin: this.#pins.skill(owner, name, isFresh) };
+      if (folder !== undefined) return { owner, folder, pin: this.#pins.skill(owner, name) };
     }
     return undefined;
   }
 
-  #need(owner: string, name: string): Found {
-    const found = isPlain(name) ? this.#find([owner], name, true) : undefined;
+  async #need(owner: string, name: string): Promise<Found> {
+    await this.#pins.look();
+    const found = isPlain(name) ? this.#find([owner], name) : undefined;
     if (found !== undefined) return found;
     const where = owner === WORKSPACE_OWNER ? 'of the workspace' : `of the block ${owner}`;
     throw new BlockhouseError('SKILL_NOT_FOUND', `There is no skill ${JSON.stringify(name.slice(0, 64))} ${where}. \`blockhouse skills ls\` lists them.`);

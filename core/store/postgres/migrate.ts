@@ -11,6 +11,7 @@ import { BLOCKS } from './migrations/002-blocks.ts';
 import { CREDENTIALS } from './migrations/003-credentials.ts';
 import { RUNS } from './migrations/004-runs.ts';
 import type { StorePlace } from './place.ts';
+import { PROTOCOL } from './protocol.ts';
 import { Database, type Run } from './pool.ts';
 
 /** One step. They are numbered from 1. */
@@ -25,8 +26,6 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '003-credentials', text: CREDENTIALS },
   { name: '004-runs', text: RUNS },
 ];
-/** What this program writes. A schema may require a later one (`schema.min_protocol`). */
-export const PROTOCOL = 1;
 
 const HAS_SETTINGS = { name: 'schema-exists', text: "select to_regclass('bh.setting') is not null as found" };
 const STEPS = { name: 'schema-steps', text: "select key, value from bh.setting where key like 'schema.%'" };

@@ -161,8 +161,10 @@ class PostgresStore implements Store {
       () => this.#membership,
       (others) => options.addresses?.know(serversOf(others)),
     );
+    this.ledger = new PostgresLedger({ database, node, now });
     const world: BlockWorld = {
       database,
+      bills: this.ledger,
       signals: posts,
       projection: this.#projection,
       logs: this.#logs,
@@ -175,7 +177,6 @@ class PostgresStore implements Store {
     this.archive = new PostgresArchive(world, this.blocks);
     this.search = new PostgresSearch(database);
     this.approvals = new PostgresApprovals(database);
-    this.ledger = new PostgresLedger({ database, node, now });
     this.gateway = new PostgresGatewayBook({ database, node, now, isSure: () => this.#membership.isSure, renew: () => this.#renew() });
     this.signals = {
       on: (listener) => posts.onWork(listener),
@@ -185,6 +186,7 @@ class PostgresStore implements Store {
     posts.on(({ what }) => {
       if (what === 'setting') options.settings.hint();
     });
+    options.settings.told(() => posts.tell({ what: 'setting' }));
   }
 
   /** Joins. Rejects with STORE_UNREACHABLE, or with WORKSPACE_DAMAGED for a copy that is not whole. */

@@ -1,6 +1,7 @@
 // How arguments of calls are checked against the schemas of servers.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { argumentCheck } from '../../../core/tools/arguments.ts';
+import { argumentCheck, prepareChecks } from '../../../core/tools/arguments.ts';
 
 t.test('arguments are checked, and what is wrong has a place', async (t) => {
   const check = argumentCheck({
@@ -41,4 +42,32 @@ t.test('definitions that name each other again and again are not followed for ev
   function onlyAny(): object {
     return Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`a${at}`, { anyOf: [{ $ref: `#/$defs/a${at + 1}` }, { $ref: `#/$defs/a${at + 1}` }] }]));
   }
+});
+
+const schemaOf = (name: string): Record<string, unknown> => ({ type: 'object', properties: { [name]: { type: 'string' } } });
+
+t.test('compiled-once: an equal schema of a later message has the same check, of the newest thousand', async (t) => {
+  const check = argumentCheck(schemaOf('first'));
+  t.equal(argumentCheck(schemaOf('first')), check);
+  for (let at = 0; at < 999; at += 1) argumentCheck(schemaOf(`other${at}`));
+  t.equal(argumentCheck(schemaOf('first')), check, 'it was used, so it is one of the newest');
+  for (let at = 0; at < 1000; at += 1) argumentCheck(schemaOf(`more${at}`));
+  t.not(argumentCheck(schemaOf('first')), check);
+});
+
+t.test('while schemas are prepared, others have a turn after each that is compiled', async (t) => {
+  const schemas = ['a', 'b', 'c', 'd'].map((name) => schemaOf(`turn-${name}`));
+  const broken = { type: 'object', properties: { a: { $ref: '#/$defs/none' } } };
+  const turnsOf = async (work: Promise<void>): Promise<number> => {
+    let turns = 0;
+    let isDone = false;
+    void work.then(() => {
+      isDone = true;
+    });
+    for (; !isDone; turns += 1) await nextTurn();
+    return turns;
+  };
+  t.ok((await turnsOf(prepareChecks([...schemas, broken]))) >= 5);
+  t.ok((await turnsOf(prepareChecks([...schemas, broken]))) <= 2, 'all are compiled by now');
+  t.throws(() => argumentCheck(broken), /none/);
 });

@@ -1,5 +1,6 @@
 // Sessions of servers that a test writes: what each lists, by name. Starts no process.
 import { BlockhouseError } from '../../../core/errors.ts';
+import type { ToolCallRequest, ToolOutcome } from '../../../core/index.ts';
 import type { CallableServer, ListedTool, LookedAt, Sessions } from '../../../adapters/tools/server.ts';
 
 export class FakeSessions implements Sessions {
@@ -8,6 +9,11 @@ export class FakeSessions implements Sessions {
   /** The servers that were started, with what they got. */
   readonly started: CallableServer[] = [];
   readonly ended: string[] = [];
+  readonly called: ToolCallRequest[] = [];
+  /** What becomes of a call. */
+  outcome: (server: CallableServer, call: ToolCallRequest) => Promise<ToolOutcome> = async () => {
+    throw new BlockhouseError('TOOL_NOT_BEGUN', 'Nothing is called here.');
+  };
   /** Is awaited before a look resolves. */
   before: (server: string) => Promise<void> = async () => undefined;
   #listener: (server: string, tools: readonly ListedTool[]) => void = () => undefined;
@@ -21,9 +27,12 @@ export class FakeSessions implements Sessions {
     return { era: 'legacy', tools };
   }
 
-  async call(): Promise<never> {
-    throw new BlockhouseError('TOOL_NOT_BEGUN', 'Nothing is called here.');
+  async call(server: CallableServer, call: ToolCallRequest): Promise<ToolOutcome> {
+    this.called.push(call);
+    return this.outcome(server, call);
   }
+
+  async tidy(): Promise<void> {}
 
   stateOf(): { readonly state: 'idle' } {
     return { state: 'idle' };

@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Test } from 'tap';
-import { Book, type BookOptions } from '../../../adapters/tools/book.ts';
+import { Book } from '../../../adapters/tools/book.ts';
+import type { BookOptions } from '../../../adapters/tools/host-options.ts';
 import { ManagedServers } from '../../../adapters/tools/managed-servers.ts';
 import { SkillBook } from '../../../adapters/tools/skills/skill-book.ts';
 import type { BlockhouseError } from '../../../core/errors.ts';

@@ -1,4 +1,5 @@
 // Handlers of `/api/tools`: the servers of tools, what they show, and what is approved of it. They decide nothing; the core's servers do.
+import { BlockhouseError } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { channelOf } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
@@ -26,6 +27,15 @@ export const remove = async (context: RouteContext) => {
 export const test = async (context: RouteContext) => {
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   return changed(await context.core.toolServers().test(param(context, 'server'), body, context.signal));
+};
+
+/** `{success, result}`: a tool was called once. Nothing is called while the kill switch is set (WRONG_STATE). */
+export const call = async (context: RouteContext) => {
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
+  const servers = context.core.toolServers();
+  if (context.core.blocks.halted().halted)
+    throw new BlockhouseError('WRONG_STATE', 'The kill switch is set, so no tool is called; `blockhouse unhalt` releases it.');
+  return ok({ success: true as const, result: await servers.call(param(context, 'server'), body, context.signal) });
 };
 
 /** `{success, server}`. Fails with TOOL_CHANGED. */

@@ -57,6 +57,12 @@ export const TOOL_EXAMPLES = {
     summary: 'It has listed a tool',
     value: { success: true, server: { ...HELD, era: 'legacy', tools: [{ ...TOOL, state: 'new', now: DEFINITION }] } },
   },
+  CallOfTool: { of: 'CallTool', summary: 'Reads a file', value: { tool: 'read_file', hash: TOOL_HASH, arguments: { path: '~/shared/a.txt' } } },
+  CalledTool: {
+    of: 'ToolCalled',
+    summary: 'What it gave',
+    value: { success: true, result: { isError: false, text: 'Hello', images: 0, ms: 12, bytes: 32, marks: TOOL.marks } },
+  },
   ApprovedTools: { of: 'ApproveToolServer', summary: 'The server, and a tool', value: { definition: HASH, tools: { read_file: TOOL_HASH } } },
   ApprovedToolServer: {
     of: 'ToolServerChanged',

@@ -65,6 +65,18 @@ export const TOOL_ROUTES = {
     errors: ['TOOL_NOT_APPROVED', 'TOOL_SERVER_REFUSED', 'TOOL_SERVER_FAILED', ...BODY, ...NAMED, ...WRITE],
     handler: tools.test,
   },
+  'POST /api/tools/:server/call': {
+    id: 'callTool',
+    tag: 'Tools',
+    summary: 'Call one tool',
+    description:
+      'Makes one call of an approved tool for a person, and answers with its result. It is in no journal, counts for no cap, and is never repeated: after TOOL_OUTCOME_UNKNOWN it may have taken effect.',
+    params: server,
+    body: body('CallTool'),
+    answers: { 200: json('ToolCalled', 'The result, also where the tool says that it failed.') },
+    errors: ['TOOL_NOT_APPROVED', 'TOOL_SERVER_FAILED', 'TOOL_OUTCOME_UNKNOWN', ...BODY, ...NAMED],
+    handler: tools.call,
+  },
   'POST /api/tools/:server/approve': {
     id: 'approveToolServer',
     tag: 'Tools',

@@ -1,11 +1,14 @@
 // Makes the calls that were decided.
 //
 // intent-first: the `call` records are on disk before any byte of a call leaves. Calls that are made side by side share one sync.
+// task-first: when the server goes on with a call as a task, its id is on disk before anything is asked of the task. So after a crash the server is asked what became of
+//   the call, which is not made again.
 // own-records: each result is written when it comes; only the last of those made side by side waits for the disk. So a crash takes no result along that a tool gave
 //   before it, and a power cut at most some, whose calls are `unknown` then.
 import { type BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { ContentPart, RunRecord } from '../../../types.ts';
-import type { JsonRecord, ToolCallRequest, ToolHost, ToolOutcome } from '../../../tools/port.ts';
+import type { CallState } from '../../../tools/journal.ts';
+import type { JsonRecord, OpenTask, ToolCallRequest, ToolHost, ToolOutcome, ToolTask } from '../../../tools/port.ts';
 import { cutText, noticeOf, resultText, shownImages, wholeParts } from '../../../tools/results.ts';
 import type { BuiltinOutcome } from './builtins.ts';
 import type { ReadyCall } from './check-calls.ts';
@@ -26,6 +29,8 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   /** Gets why a call broke off whose outcome is not known, by its place. */
   readonly causes: Map<string, string>;
+  /** Gets the places of calls whose task could not be asked for. */
+  readonly lost: Set<string>;
   /** False once nothing may be called any more. Asked before each group. */
   mayCall(): boolean;
   at(): string;
@@ -41,7 +46,9 @@ export async function callTools(ready: readonly ReadyCall[], options: CallOption
   for (let from = 0; from < ready.length && !signal.aborted && options.mayCall(); from += parallel) {
     const group = ready.slice(from, from + parallel);
     const at = options.at();
-    await journal.append(group.map(({ call, tool }): RunRecord => ({ t: 'call', call: call.place, at, try: call.tries + 1, pin: tool.definition.pin }))); // intent-first
+    const made = group.filter(({ call }) => !isTask(call, options));
+    const records = made.map(({ call, tool }): RunRecord => ({ t: 'call', call: call.place, at, try: call.tries + 1, pin: tool.definition.pin }));
+    if (records.length > 0) await journal.append(records); // intent-first
     let left = group.length;
     const calls = group.map(async (one) => {
       const records = await callOne(one, options);
@@ -50,6 +57,11 @@ export async function callTools(ready: readonly ReadyCall[], options: CallOption
     });
     await allOf(calls);
   }
+}
+
+/** The server has the call, and is asked for it. */
+function isTask({ task, place }: CallState, { lost }: Pick<CallOptions, 'lost'>): boolean {
+  return task !== undefined && !lost.has(place);
 }
 
 /** Waits for all, so that no call is left behind, and rejects with the first failure. */
@@ -63,15 +75,26 @@ async function callOne(one: ReadyCall, options: CallOptions): Promise<readonly R
   const { call, tool } = one;
   const { host, signal, causes } = options;
   options.onCall(tool.id);
+  let unwritten: { readonly error: unknown } | undefined;
+  const onTask = async (task: ToolTask): Promise<void> => {
+    const { taskId, ttlMs, pollMs } = task;
+    await options.journal.append([{ t: 'task', call: call.place, at: options.at(), taskId, ttlMs, pollMs }]).catch((error: unknown) => {
+      unwritten = { error };
+      throw error;
+    }); // task-first
+  };
+  const request = requestOf(one, options);
   try {
-    const outcome: BuiltinOutcome = await host.call(requestOf(one, options), signal);
+    const outcome: BuiltinOutcome = await host.call(request.task === undefined ? { ...request, onTask } : request, signal);
     const result = await resultOf(call.place, outcome, options);
     return [...(outcome.records ?? []), { ...result, open: !tool.marks.closedWorld }];
   } catch (error) {
+    if (unwritten !== undefined) throw unwritten.error;
     const fault = toBlockhouseError(error);
     const open = !tool.marks.closedWorld; // it quotes what the server wrote to its standard error
-    if (fault.code === 'TOOL_NOT_BEGUN')
+    if (fault.code === 'TOOL_NOT_BEGUN' && call.task === undefined)
       return [{ t: 'refused', call: call.place, code: 'server-failed', note: `The call was not made: ${fault.message}`, open }];
+    if (call.task !== undefined && !signal.aborted) options.lost.add(call.place);
     causes.set(call.place, signal.aborted ? 'it was cut off' : causeOf(fault));
     return [];
   }
@@ -88,6 +111,12 @@ export function argumentsOf({ call, tool: { key } }: ReadyCall, { block, message
   return key === undefined ? args : { ...args, [key.argument]: `${block}/${messageId}/${call.place}` };
 }
 
+function openTask({ task }: CallState, { at }: Pick<CallOptions, 'at'>): OpenTask | undefined {
+  if (task === undefined) return undefined;
+  const { taskId, ttlMs, pollMs, at: since } = task;
+  return { taskId, ttlMs, pollMs, ageMs: Math.max(0, Date.parse(at()) - Date.parse(since)) };
+}
+
 function requestOf(one: ReadyCall, options: CallOptions): ToolCallRequest {
   const { definition, settings } = one.tool;
   const { block, messageId } = options;
@@ -100,6 +129,7 @@ function requestOf(one: ReadyCall, options: CallOptions): ToolCallRequest {
     timeoutMs: settings.callTimeoutMs ?? CALL_TIMEOUT_MS,
     maxBytes: settings.maxResultBytes ?? MAX_BYTES,
     callId: `${block}/${messageId}/${one.call.place}`,
+    ...(isTask(one.call, options) && { task: openTask(one.call, options) }),
   };
 }
 

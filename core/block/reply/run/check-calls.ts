@@ -31,6 +31,8 @@ export interface CheckOptions {
   readonly tools: ReadonlyMap<string, OfferedTool>;
   /** Why calls broke off that were made in this process, by their place. */
   readonly causes: ReadonlyMap<string, string>;
+  /** Places of calls whose task has said nothing, and is not asked for again in this attempt. */
+  readonly lost: ReadonlySet<string>;
   /** The probe of a call whose outcome is not known; undefined where there is none that says it. */
   probeOf?(call: CallState, tool: OfferedTool): Probe | undefined;
   /** What the prompt shows of somebody outside. */
@@ -150,6 +152,7 @@ class Check {
     const { settings, causes } = this.#options;
     const { tries, approval, place } = this.#call;
     const isSame = tool !== undefined && tool.definition.pin === this.#call.pin;
+    if (isSame && this.#call.task !== undefined && !this.#options.lost.has(place)) return { ready: { call: this.#call, tool } }; // the server knows
     if (isSame && tool.isRepeatable && tries < MAX_TRIES) return { ready: { call: this.#call, tool } }; // no-silent-repeat
     const why = causes.get(place) ?? 'the server ended while it ran';
     // A decision about an earlier try says nothing of the last one.

@@ -1,7 +1,7 @@
 // The tools of a run while it goes on: those that it began with, and at the end of the list what the journal has added since (same-list).
 import { BLOCK_SERVER, SERVER_TOOLS } from '../../../tools/builtin/definitions.ts';
 import type { RunState } from '../../../tools/journal.ts';
-import { type Offer, type OfferedTool, offerAgain, offerFor, recordOf } from '../../../tools/offer.ts';
+import { type Offer, type OfferedTool, offerAgain, offerFor, prepareOffer, prepareRecorded, recordOf } from '../../../tools/offer.ts';
 import type { Catalogue, ToolHost } from '../../../tools/port.ts';
 import { type ToolSettings, toolSettings } from '../../../tools/settings.ts';
 import type { BlockConfig } from '../../../types.ts';
@@ -26,7 +26,9 @@ export interface RunToolsOptions {
 export async function openTools({ host, settings, state, isNew, called: earlier, skills }: RunToolsOptions): Promise<RunTools> {
   const catalogue = await catalogueOf(host, settings);
   const called = new Set([...earlier, ...state.calls.map(({ asked }) => asked.tool)]);
-  const offer = isNew ? offerFor(catalogue, settings, { called, hasCut: state.hasCut, hasSkills: skills.skills.length > 0 }) : undefined;
+  const options = { called, hasCut: state.hasCut, hasSkills: skills.skills.length > 0 };
+  await (isNew ? prepareOffer(catalogue, settings, options) : prepareRecorded(catalogue, [...(state.run?.tools ?? []), ...state.added]));
+  const offer = isNew ? offerFor(catalogue, settings, options) : undefined;
   return new RunTools({ catalogue, settings, state, offer, skills });
 }
 
@@ -40,7 +42,9 @@ export async function missingTools(
   if (settings === undefined) return [];
   const skills = (await RunSkills.open(source, config)).problems;
   const catalogue = await catalogueOf(host, settings);
-  const { problems, toFind = [] } = offerFor({ ...catalogue, problems: [] }, settings);
+  const unjudged = { ...catalogue, problems: [] };
+  await prepareOffer(unjudged, settings);
+  const { problems, toFind = [] } = offerFor(unjudged, settings);
   const told = catalogue.problems.map(({ server, problem }) => (problem.includes(` of ${server} `) ? problem : `${server}: ${problem}`));
   const names = toFind.length > MAX_NAMED ? `${toFind.slice(0, MAX_NAMED).join(', ')} and others` : toFind.join(', ');
   return [...told, ...problems, ...(toFind.length > 0 ? [`To be found: ${names}`] : []), ...skills];

@@ -15,7 +15,7 @@ import type { CallState, RunState } from '../../../tools/journal.ts';
 import { nextIn } from '../../../tools/next.ts';
 import { BLOCK_SERVER } from '../../../tools/builtin/definitions.ts';
 import { type OfferedTool, recordOf } from '../../../tools/offer.ts';
-import type { ToolHost } from '../../../tools/port.ts';
+import type { Cancelled, ToolHost } from '../../../tools/port.ts';
 import { type Probe, probeFor } from '../../../tools/probe.ts';
 import { type ToolSettings, toolSettings } from '../../../tools/settings.ts';
 import { haltPause } from '../../actor/call-refused.ts';
@@ -87,6 +87,8 @@ export class Run implements RunSteps {
   readonly #causes = new Map<string, string>();
   /** Places of calls whose probe has said nothing. */
   readonly #silent = new Set<string>();
+  /** Places of calls whose task has said nothing. */
+  readonly #lost = new Set<string>();
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -216,6 +218,7 @@ export class Run implements RunSteps {
       settings,
       tools: byId(this.#offered),
       causes: this.#causes,
+      lost: this.#lost,
       taint: this.#now().attempt.window.taint,
       probeOf: (call, tool) => this.#probeOf(call, tool),
       now: context.world.now(),
@@ -260,8 +263,9 @@ export class Run implements RunSteps {
       journal,
       parallel: settings.limits.parallel,
       resultTokens: settings.limits.resultTokens,
-      signal,
+      signal: endOf(signal, mayCall),
       causes: this.#causes,
+      lost: this.#lost,
       mayCall,
       at: () => context.at(),
       onCall: (tool) => {
@@ -276,7 +280,7 @@ export class Run implements RunSteps {
   /** A stop that cuts a call off writes what is known of it: nothing. What may be repeated, or asked about, is left to the next start. */
   async #cutOff(journal: RunJournal): Promise<After> {
     const isLeft = ({ call, tool }: ReadyCall): boolean =>
-      tool.isRepeatable || this.#options.settings.onUnknown === 'ask' || this.#probeOf(call, tool) !== undefined;
+      tool.isRepeatable || call.task !== undefined || this.#options.settings.onUnknown === 'ask' || this.#probeOf(call, tool) !== undefined;
     const lost = this.#ready.filter((one) => one.call.tries > 0 && one.call.outcome === undefined && !isLeft(one));
     const records = lost.map(({ call, tool }): RunRecord => {
       return { t: 'unknown', call: call.place, why: this.#causes.get(call.place) ?? 'it was cut off', open: !tool.marks.closedWorld };
@@ -378,6 +382,15 @@ export class Run implements RunSteps {
       ...(tool !== undefined && { tool, toolSince: this.#options.context.at() }),
     });
   }
+}
+
+/** For calls: what the kill switch ends is cancelled. */
+function endOf(signal: AbortSignal, mayCall: () => boolean): AbortSignal {
+  const own = new AbortController();
+  const end = (): void => own.abort(mayCall() ? signal.reason : ('cancel' satisfies Cancelled));
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  return own.signal;
 }
 
 function byId(tools: readonly OfferedTool[]): ReadonlyMap<string, OfferedTool> {

@@ -14,7 +14,7 @@ export const IS_EMPTY = {
   name: 'copy-is-empty',
   text: `
 select not exists (select from bh.block) and not exists (select from bh.ledger) and not exists (select from bh.gateway_call)
-  and not exists (select from bh.key_day) and not exists (select from bh.setting where key in ('halt', 'keys', 'models', 'token') and value is not null) as empty`,
+  and not exists (select from bh.key_day) and not exists (select from bh.setting where key in ('halt', 'keys', 'models', 'token', 'mcp', 'mcp-pins') and value is not null) as empty`,
 };
 
 export const NOTE = { name: 'copy-note', text: "select value from bh.setting where key = 'copy'" };

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { Pins } from '../../../../adapters/tools/pins.ts';
 import { SkillBook } from '../../../../adapters/tools/skills/skill-book.ts';
 import { skillPin, skillPinsOf } from '../../../../adapters/tools/skills/skill-pins.ts';
+import { openSettings } from '../../../../core/index.ts';
 import { failure } from '../../../support/tools/server-rig.ts';
 import { skillMd } from '../../../support/tools/skill-core.ts';
 
@@ -15,7 +16,10 @@ function rig(t: Test, files: Readonly<Record<string, string>> = { 'skills/invoic
   const workspace = t.testdir({});
   let now = 0;
   const open = () => {
-    const pins = new Pins(workspace, CLOCK, () => (now += 1000));
+    const pins = new Pins(
+      openSettings(workspace, () => (now += 1000)),
+      CLOCK,
+    );
     return { pins, book: new SkillBook(workspace, pins, CLOCK) };
   };
   const write = (path: string, text: string): void => {

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { assertMigrated, type Migration, migrate, migrationScript, pendingMigrations } from '../../../../core/store/postgres/migrate.ts';
+import { PROTOCOL } from '../../../../core/store/postgres/protocol.ts';
 import { parseStorePlace } from '../../../../core/store/postgres/place.ts';
 import { Database } from '../../../../core/store/postgres/pool.ts';
 import { ask, noPostgres, postgresStore } from '../../../support/postgres.ts';
@@ -55,7 +56,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('a schema that only newer programs may write is refused', async (t) => {
     const { store, database } = await open(t);
     await assertMigrated(database);
-    await ask(store, "insert into bh.setting (key, value) values ('schema.min_protocol', '2')");
+    await ask(store, "insert into bh.setting (key, value) values ('schema.min_protocol', $1)", [PROTOCOL + 1]);
     await t.rejects(assertMigrated(database), { code: 'STORE_TOO_NEW' });
   });
 

@@ -18,6 +18,13 @@ t.test('a server is made, looked at, approved, given a secret and removed', asyn
   t.match(approved, { status: 200, json: { server: { state: 'idle', tools: [{ state: 'approved', marks: { readOnly: true, closedWorld: true } }] } } });
   t.match(rig.read('mcp-pins.json'), { servers: { files: { approvedBy: 'cli' } } });
   t.match(await call('GET', '/api/tools/files'), { status: 200, json: { server: { tools: [{ now: { description: 'Reads a file.' } }] } } });
+  rig.sessions.outcome = async () => ({ kind: 'result', isError: false, parts: [{ type: 'text', text: 'Hello' }], ms: 1 });
+  const asked = { tool: 'read_file', hash: tool?.hash, arguments: { path: '/a' } };
+  t.match(await call('POST', '/api/tools/files/call', { body: asked }), { status: 200, json: { success: true, result: { text: 'Hello', isError: false } } });
+  await call('POST', '/api/halt', { body: {} });
+  t.match(await call('POST', '/api/tools/files/call', { body: asked }), { status: 409, json: { code: 'WRONG_STATE' } });
+  await call('DELETE', '/api/halt');
+  t.equal(rig.sessions.called.length, 1, 'nothing is called while the kill switch is set');
   t.match(await call('PUT', '/api/tools/files/secrets/token', { body: { value: 'hunter2hunter2' } }), { status: 200, json: { success: true } });
   t.match(rig.read('auth.json'), { mcp: { files: { token: 'hunter2hunter2' } } });
   t.match(await call('DELETE', '/api/tools/files/secrets/token'), { status: 200, json: { success: true } });
@@ -64,6 +71,7 @@ t.test('nobody but the owner comes: not without the token, not with a key of an 
     ['PUT', '/api/tools/evil', { server: { command: 'evil' } }],
     ['DELETE', '/api/tools/files'],
     ['POST', '/api/tools/files/test', { definition }],
+    ['POST', '/api/tools/files/call', { tool: 'read_file', hash: definition, arguments: {} }],
     ['POST', '/api/tools/files/approve', { definition, tools: {} }],
     ['PUT', '/api/tools/files/secrets/token', { value: 'x' }],
     ['DELETE', '/api/tools/files/secrets/token'],

@@ -47,6 +47,7 @@ async function made(count: number, call: ToolHost['call'], { settings = {}, ...o
     resultTokens: 100,
     signal: new AbortController().signal,
     causes,
+    lost: new Set(),
     mayCall: () => true,
     at: () => AT,
     onCall: () => undefined,
