@@ -47,7 +47,7 @@ async function repeat(times: number): Promise<void> {
 function call(server: CallableServer, tool: string, args: JsonRecord): Promise<ToolOutcome> {
   last += 1;
   const request = { block: 'ada', server: server.name, tool, arguments: args, pin: 'p', timeoutMs: 60_000, maxBytes: 64 * MIB, callId: `ada/m/${last}.1` };
-  return sessions.call(server, request, new AbortController().signal);
+  return sessions.call(server, request, new AbortController().signal) as Promise<ToolOutcome>;
 }
 
 interface Took {

@@ -97,6 +97,7 @@ export type {
   ReportedUsage,
   StreamSink,
   TappedCall,
+  TappedForward,
   TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';
@@ -131,6 +132,7 @@ export type {
   ToolDefinition,
   ToolHost,
   ToolOutcome,
+  ToolQuestion,
   ToolTask,
 } from './tools/port.ts';
 export { resolved, type Sources, secretsNamedIn, withoutReferences } from './tools/references.ts';

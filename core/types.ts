@@ -1174,6 +1174,8 @@ export interface Decide {
   readonly scope?: 'once' | 'always' | 'same-arguments';
   /** For the model */
   readonly note?: string;
+  /** With `approve`, for the kind input: an answer for each form, by its name. `deny` declines all */
+  readonly input?: Readonly<Record<string, InputAnswer>>;
 }
 
 /** A page of a conversation, including archived entries. */
@@ -1233,6 +1235,8 @@ export interface Approval {
   readonly taint?: readonly Taint[];
   /** The hash of the definition of the tool */
   readonly pin?: string;
+  /** For the kind input: the forms that the server asks for, by the names that it gives them */
+  readonly request?: Readonly<Record<string, InputForm>>;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt: string;
   /** ISO 8601, UTC, with milliseconds */
@@ -1253,6 +1257,8 @@ export interface ChainLink {
   readonly via: 'api' | 'key' | 'hook' | 'mcp' | 'block';
   /** The name of the key with which it was sent */
   readonly key?: string;
+  /** The key was trusted when the message came, so it does not taint */
+  readonly trusted?: boolean;
   /** The id of the hook that took it */
   readonly hook?: string;
   /** The name of the block that has sent it with a call of `block/send` */
@@ -1337,6 +1343,39 @@ export interface EntryStep {
   readonly preview: string;
 }
 
+/** The answer to it: `content` has the values by the names of the fields. */
+export interface InputAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+/** A field of a form that a server asks a person to fill in. */
+export interface InputField {
+  readonly name: string;
+  /** choice: one of `options`; choices: a list of them */
+  readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'choice' | 'choices';
+  readonly title?: string;
+  readonly description?: string;
+  readonly isRequired: boolean;
+  readonly format?: 'email' | 'uri' | 'date' | 'date-time';
+  readonly options?: readonly {
+    readonly value: string;
+    readonly title: string;
+  }[];
+  /** The least value, or number of characters or choices */
+  readonly min?: number;
+  /** The largest */
+  readonly max?: number;
+  /** What the form begins with */
+  readonly default?: unknown;
+}
+
+/** What a server asks a person. All of its words are those of the server. */
+export interface InputForm {
+  readonly message: string;
+  readonly fields: readonly InputField[];
+}
+
 /** A call as the model asked for it. */
 export interface RunCall {
   readonly n: number;
@@ -1408,6 +1447,7 @@ export type RunRecord = {
   readonly at: string;
   readonly note?: string;
   readonly scope?: 'once' | 'always' | 'same-arguments';
+  readonly input?: Readonly<Record<string, InputAnswer>>;
 } | {
   readonly t: 'call';
   /** The step, and the number of the call in it: 3.1 */
@@ -1416,6 +1456,8 @@ export type RunRecord = {
   readonly at: string;
   readonly try: number;
   readonly pin: string;
+  /** What the call costs by `usdPerCall`, in USD */
+  readonly usd?: number;
 } | {
   readonly t: 'task';
   /** The step, and the number of the call in it: 3.1 */
@@ -1428,6 +1470,16 @@ export type RunRecord = {
   readonly ttlMs: number | null;
   /** How often the server wants to be asked for it */
   readonly pollMs: number;
+} | {
+  readonly t: 'input';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  /** What the server asks a person before it goes on */
+  readonly requests: Readonly<Record<string, InputForm>>;
+  /** Goes back to the server as it is */
+  readonly requestState?: string;
 } | {
   readonly t: 'result';
   /** The step, and the number of the call in it: 3.1 */
@@ -1509,6 +1561,8 @@ export interface ShownApproval {
   readonly taint?: readonly Taint[];
   /** The hash of the definition of the tool */
   readonly pin?: string;
+  /** For the kind input: the forms that the server asks for, by the names that it gives them */
+  readonly request?: Readonly<Record<string, InputForm>>;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt: string;
   /** ISO 8601, UTC, with milliseconds */
@@ -2198,6 +2252,8 @@ export interface ChangeKey {
   readonly rights?: readonly ('blocks' | 'mcp')[];
   /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks?: readonly string[] | null;
+  /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+  readonly trusted?: boolean;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
 }
@@ -2232,6 +2288,8 @@ export interface CreateKey {
   readonly rights?: readonly ('blocks' | 'mcp')[];
   /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks?: readonly string[] | null;
+  /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+  readonly trusted?: boolean;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
 }
@@ -2358,6 +2416,8 @@ export interface KeyList {
     readonly rights: readonly ('blocks' | 'mcp')[];
     /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
     readonly blocks: readonly string[] | null;
+    /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+    readonly trusted?: boolean;
     /** From then on the key is refused */
     readonly expiresAt: string | null;
     /** Stands for these limits of this key: for `If-Match` of a change, in quotes */
@@ -2495,6 +2555,8 @@ export interface ShownKey {
   readonly rights: readonly ('blocks' | 'mcp')[];
   /** The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models */
   readonly blocks: readonly string[] | null;
+  /** Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them */
+  readonly trusted?: boolean;
   /** From then on the key is refused */
   readonly expiresAt: string | null;
   /** Stands for these limits of this key: for `If-Match` of a change, in quotes */
@@ -2790,6 +2852,43 @@ export interface ApproveToolServer {
   readonly tools: Readonly<Record<string, string>>;
 }
 
+/** The tools of a block. */
+export interface BlockToolList {
+  readonly servers: readonly {
+    readonly name: string;
+    /** held: its definition is not approved. changed: it is not the approved one any more. failed: it does not start, or its entry can not be used */
+    readonly state: 'idle' | 'starting' | 'ready' | 'stopping' | 'failed' | 'held' | 'changed';
+    /** Why tools of it are missing */
+    readonly problem?: string;
+  }[];
+  readonly tools: readonly BlockToolView[];
+}
+
+/** A tool, as the rules of a block have it. */
+export interface BlockToolView {
+  readonly server: string;
+  readonly tool: string;
+  /** Only approved ones of a server that can be called are offered */
+  readonly state: 'approved' | 'changed' | 'new' | 'unusable' | 'gone';
+  /** What becomes of a call */
+  readonly rule: 'allow' | 'ask' | 'deny';
+  /** The pattern that says so, or `default` */
+  readonly by: string;
+  /** Calls with some arguments are allowed, which the rule does not say */
+  readonly allowsSome: boolean;
+  /** A rule allows it also in a tainted run */
+  readonly evenTainted: boolean;
+  /** In a tainted run it waits for a person, although it is allowed */
+  readonly asksTainted: boolean;
+  readonly marks: ToolMarks;
+  /** Of its definition, by estimate */
+  readonly tokens: number;
+  /** Calls of the block that were made today, in the timezone of its budget */
+  readonly callsToday: number;
+  /** A new run does not offer it: the model must find it with block__find_tool */
+  readonly mustBeFound: boolean;
+}
+
 /** The body that makes one call of a tool. */
 export interface CallTool {
   /** Its name, as the server says it */
@@ -2940,6 +3039,8 @@ export interface ToolServerSettings {
     /** What is asked for; left out, what the server says that it needs */
     readonly scope?: string;
   };
+  /** What one call of a tool costs, in USD, by its name or a pattern; it is in the ledger and counts for caps */
+  readonly usdPerCall?: Readonly<Record<string, number>>;
   /** Linux: without network and home, or with the network */
   readonly sandbox?: 'bwrap' | 'bwrap+net';
   /** What happens to tools that appear after the approval: they wait for a person, or are offered at first sight; default hold */
@@ -3447,8 +3548,8 @@ export type BlockPulse = Required<PulseFile>;
 /** memory.json. */
 export type BlockMemory = MemoryFile;
 
-/** Why a model was called: for an answer, or for a summary of the memory. */
-export type CallPurpose = 'chat' | 'summary';
+/** What was paid for: a call of a model for an answer or for a summary of the memory, or a call of a tool. */
+export type CallPurpose = 'chat' | 'summary' | 'tool';
 
 /** Who or what caused a transition. */
 export type TransitionActor = Transition['actor'];

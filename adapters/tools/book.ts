@@ -9,6 +9,7 @@ import {
   marksOf,
   openSettings,
   resolved,
+  secretsNamedIn,
   type ServerSettings,
   type SettingStore,
   type Sources,
@@ -27,6 +28,8 @@ const ERA_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** A shorter text is no secret that could be told from words. */
 const SHORTEST_SECRET = 4;
+/** In a result, a shorter one may be a word. */
+const SHORTEST_MASKED = 8;
 
 /** A server as it would be started, or why it can't be. */
 export type Resolved = { readonly start: ServerStart; readonly secrets: readonly string[]; readonly fault?: undefined } | { readonly fault: string };
@@ -92,10 +95,16 @@ export class Book implements ServerBook {
   }
 
   /** A server that may be started, with what it gets. */
-  callableOf({ name, definition, settings }: ServerEntry, { start, secrets }: Exclude<Resolved, { readonly fault: string }>): CallableServer {
+  callableOf({ name, definition, settings, template }: ServerEntry, { start, secrets }: Exclude<Resolved, { readonly fault: string }>): CallableServer {
     const { era, eraSeenAt } = this.pins.of(name);
     const isFresh = eraSeenAt !== undefined && this.#clock() - Date.parse(eraSeenAt) < ERA_DAYS * DAY_MS;
-    return { name, definition, start, settings, era: isFresh ? era : undefined, secrets };
+    return { name, definition, start, settings, era: isFresh ? era : undefined, secrets, ownSecrets: this.#ownSecrets(template) };
+  }
+
+  /** Those that stand in its entry as `${auth:…}`. */
+  #ownSecrets({ command = '', args = [], env = {}, url = '', headers = {} }: ServerEntry['template']): readonly string[] {
+    const named = secretsNamedIn([command, ...args, ...Object.values(env), url, ...Object.values(headers)]);
+    return named.flatMap(({ server, field }) => this.secret(server, field) ?? []).filter(({ length }) => length >= SHORTEST_MASKED);
   }
 
   /** Why nothing of a server is offered: its entry, its approval, or what it refers to; undefined if it can be called. Ends without a full stop. */
@@ -245,9 +254,9 @@ export function definitionOf(server: string, tool: string, pin: string, { title,
 
 /** What the core knows of the settings of a server. */
 export function settingsOf({ rawSettings, settings, template }: ServerEntry): ServerSettings {
-  const { marks, keyArguments, probe } = (rawSettings ?? {}) as ServerSettings;
+  const { marks, keyArguments, probe, usdPerCall } = (rawSettings ?? {}) as ServerSettings;
   const { callTimeoutMs, maxResultBytes } = settings;
-  return { marks, keyArguments, probe, isRemote: template.kind === 'http', callTimeoutMs, maxResultBytes };
+  return { marks, keyArguments, probe, usdPerCall, isRemote: template.kind === 'http', callTimeoutMs, maxResultBytes };
 }
 
 function notBegun(message: string): BlockhouseError {

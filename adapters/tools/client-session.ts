@@ -5,16 +5,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/client';
 import { isObject } from '../../core/base/json.ts';
-import { BlockhouseError, type OpenTask, type ToolCallRequest, type ToolOutcome } from '../../core/index.ts';
+import { BlockhouseError, type OpenTask, type ToolCallRequest, type ToolOutcome, type ToolQuestion } from '../../core/index.ts';
 import { CALL_ID, type CallTransport } from './call-id.ts';
-import { errorResult, type ReadResult, readResult, UNREADABLE } from './mcp-result.ts';
+import { errorResult, type ReadResult, readQuestion, readResult, UNREADABLE } from './mcp-result.ts';
 import type { Sdk } from './sdk.ts';
 import type { CallableServer, ListedTool } from './server.ts';
 import { isTaskResult, readTask } from './task-answer.ts';
-import { NOT_SPOKEN, watchTask } from './task-watch.ts';
+import { NOT_SPOKEN, type TaskParams, type TaskQuestion, watchTask } from './task-watch.ts';
 
 /** A list that goes on for longer is cut there. */
 const MAX_PAGES = 50;
+/** All pages of a list together. A server with more is not listed. */
+const MAX_LIST_CHARACTERS = 16 * 1024 * 1024;
 /** The longest time that a timer can have. */
 const FOR_EVER_MS = 2_147_000_000;
 /** Takes a result as it is. */
@@ -32,9 +34,9 @@ export interface SessionParts {
 /** What a call of a server needs to know of it. */
 export type CalledServer = Pick<CallableServer, 'name' | 'settings' | 'isReadOnly'>;
 
-interface TaskQuestion {
-  readonly method: 'tasks/get' | 'tasks/cancel';
-  readonly taskId: string;
+interface TaskRequest {
+  readonly method: 'tasks/get' | 'tasks/cancel' | 'tasks/update';
+  readonly params: TaskParams;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -54,7 +56,7 @@ export class ClientSession {
   }
 
   /** As `ToolHost.call`. */
-  async call(server: CalledServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+  async call(server: CalledServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion> {
     const begun = performance.now();
     const { begun: sent } = this.#parts.transport;
     if (signal.aborted) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The call was cut off before it was sent.');
@@ -63,6 +65,8 @@ export class ClientSession {
     let made: unknown;
     try {
       made = await this.#request(call, limit);
+      const question = readQuestion(made);
+      if (question !== undefined) return { kind: 'input-required', ...question, ms: performance.now() - begun };
       if (!isTaskResult(made) || this.#parts.client.getProtocolEra() !== 'modern') return outcome(readResult(made), begun);
     } catch (error) {
       const known = this.#knownResult(error);
@@ -95,7 +99,11 @@ export class ClientSession {
     return this.#watch(server, call, { task: { ...task, ageMs: 0 }, signal });
   }
 
-  async #watch(server: CalledServer, call: ToolCallRequest, { task, signal }: { readonly task: OpenTask; readonly signal: AbortSignal }): Promise<ReadResult> {
+  async #watch(
+    server: CalledServer,
+    call: ToolCallRequest,
+    { task, signal }: { readonly task: OpenTask; readonly signal: AbortSignal },
+  ): Promise<ReadResult | TaskQuestion> {
     const { taskId } = task;
     const other = this.#tasks.get(taskId);
     if (other !== undefined && other !== call.callId)
@@ -108,7 +116,8 @@ export class ClientSession {
         isReadOnly: server.isReadOnly === true,
         maxMs: server.settings.maxCallMs,
         signal,
-        ask: (method, id, own) => this.#askForTask({ method, taskId: id, timeoutMs: call.timeoutMs, signal: own }),
+        ask: (method, params, own) => this.#askForTask({ method, params, timeoutMs: call.timeoutMs, signal: own }),
+        answers: call.input?.responses,
         hasEnded: () => this.#parts.ending() !== undefined,
       });
     } finally {
@@ -116,8 +125,8 @@ export class ClientSession {
     }
   }
 
-  #askForTask({ method, taskId, timeoutMs: timeout, signal }: TaskQuestion): Promise<unknown> {
-    const asked = this.#parts.client.request({ method, params: { taskId } } as never, AS_IS, { timeout, ...(signal !== undefined && { signal }) });
+  #askForTask({ method, params, timeoutMs: timeout, signal }: TaskRequest): Promise<unknown> {
+    const asked = this.#parts.client.request({ method, params } as never, AS_IS, { timeout, ...(signal !== undefined && { signal }) });
     if (method === 'tasks/cancel') {
       const settled: Promise<unknown> = asked.catch(() => undefined).then(() => this.#cancels.delete(settled));
       this.#cancels.add(settled);
@@ -130,8 +139,13 @@ export class ClientSession {
     if (this.#cancels.size > 0) await Promise.race([Promise.all(this.#cancels), delay(ms, undefined, { ref: false })]);
   }
 
-  #request({ tool, arguments: args, callId }: ToolCallRequest, limit: CallLimit): Promise<unknown> {
-    const params = { name: tool, arguments: args, _meta: { [CALL_ID]: callId } };
+  #request({ tool, arguments: args, callId, input }: ToolCallRequest, limit: CallLimit): Promise<unknown> {
+    const { responses, requestState } = input ?? {};
+    const params = {
+      ...{ name: tool, arguments: args, _meta: { [CALL_ID]: callId } },
+      ...(responses !== undefined && { inputResponses: responses }),
+      ...(requestState !== undefined && { requestState }),
+    };
     return this.#parts.client.request({ method: 'tools/call', params }, AS_IS, {
       signal: limit.signal,
       timeout: FOR_EVER_MS, // the limit is ours
@@ -154,11 +168,14 @@ export class ClientSession {
   async list(timeoutMs: number): Promise<readonly ListedTool[]> {
     const tools: ListedTool[] = [];
     let cursor: unknown;
+    let room = MAX_LIST_CHARACTERS;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const params = typeof cursor === 'string' ? { cursor } : {};
       const result = await this.#parts.client.request({ method: 'tools/list', params }, AS_IS, { timeout: timeoutMs });
       if (!isObject(result) || !Array.isArray(result['tools'])) throw new Error('It has answered with no list of tools.');
-      tools.push(...result['tools'].flatMap(listedTool));
+      room -= JSON.stringify(result['tools']).length;
+      if (room < 0) throw new Error(`It lists more than ${MAX_LIST_CHARACTERS} characters of tools.`);
+      for (const tool of result['tools']) tools.push(...listedTool(tool));
       cursor = result['nextCursor'];
       if (typeof cursor !== 'string' || cursor === '') break;
     }
@@ -182,7 +199,8 @@ function brokenBy(error: unknown): string {
   return error instanceof BlockhouseError ? `has given no answer: ${error.message.replace(/\.$/, '')}` : 'has ended';
 }
 
-function outcome(result: ReadResult, begun: number): ToolOutcome {
+function outcome(result: ReadResult | TaskQuestion, begun: number): ToolOutcome | ToolQuestion {
+  if ('requests' in result) return { kind: 'input-required', requests: result.requests, ms: performance.now() - begun };
   return { kind: 'result', ...result, ms: performance.now() - begun };
 }
 

@@ -28,7 +28,7 @@ export interface Greeting {
 /** What is offered beside the protocol itself. */
 function extensionsOf(era: Era, isProgram: boolean): ClientCapabilities {
   const extensions = { ...(era === 'modern' && { [TASKS]: {} }), ...(isProgram && { 'io.modelcontextprotocol/oauth-client-credentials': {} }) };
-  return Object.keys(extensions).length === 0 ? {} : { extensions };
+  return { ...(era === 'modern' && { elicitation: { form: {} } }), ...(Object.keys(extensions).length > 0 && { extensions }) };
 }
 
 /** A client that has greeted its server. Rejects with the error of the package. */

@@ -1,5 +1,5 @@
 // One server at work: a session, and what ends it.
-import { BlockhouseError, type ToolCallRequest, type ToolOutcome } from '../../core/index.ts';
+import { BlockhouseError, type ToolCallRequest, type ToolOutcome, type ToolQuestion } from '../../core/index.ts';
 import type { CalledServer } from './client-session.ts';
 import type { ListedTool } from './server.ts';
 
@@ -9,7 +9,7 @@ export interface RunningServer {
   /** How it ended, as a part of a sentence. */
   readonly ended: Promise<string>;
   /** As `ToolHost.call`. */
-  call(server: CalledServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>;
+  call(server: CalledServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion>;
   list(timeoutMs: number): Promise<readonly ListedTool[]>;
   /** Called at most once a second, after the list of tools has changed. */
   onTools: (() => void) | undefined;

@@ -1,5 +1,5 @@
 // A server of tools: what its entry in mcp.json says, how it is started, and a session with it. Pure: types only.
-import type { JsonRecord, ServerSettings, ToolCallRequest, ToolDefinition, ToolOutcome } from '../../core/index.ts';
+import type { JsonRecord, ServerSettings, ToolCallRequest, ToolDefinition, ToolOutcome, ToolQuestion } from '../../core/index.ts';
 import type { OAuthSettings } from './oauth/records.ts';
 
 /** Settings of a server with their defaults filled in. Times are milliseconds. */
@@ -62,6 +62,8 @@ export interface CallableServer {
   readonly era: Era | undefined;
   /** True if the tool that is called has the mark `readOnly`: a call that took too long is then a known outcome. Only from `ServerBook.callable`. */
   readonly isReadOnly?: boolean | undefined;
+  /** Values of `auth.json` that its entry names. They must not be in results. */
+  readonly ownSecrets?: readonly string[] | undefined;
   /** Values that must not be in logs and messages. */
   readonly secrets: readonly string[];
 }
@@ -77,7 +79,7 @@ export interface Sessions {
   /** Starts the server apart from those at work, lists its tools and ends it. TOOL_SERVER_FAILED with the last line of its standard error, redacted. */
   look(server: CallableServer, signal: AbortSignal): Promise<LookedAt>;
   /** As `ToolHost.call`. */
-  call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>;
+  call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion>;
   /** Ends what a killed program has left. Before the first call. */
   tidy(): Promise<void>;
   /** Whether a process of the server runs, and why it does not. */

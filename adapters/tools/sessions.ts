@@ -2,10 +2,11 @@
 //
 // one-definition: a call goes to a server that was started with the definition of the call; another one is ended first.
 // apart: a server is looked at in a process of its own, which ends afterwards, so that what is under way is not disturbed.
-import { BlockhouseError, type Environment, type ServerFact, type ToolCallRequest, type ToolOutcome } from '../../core/index.ts';
+import { BlockhouseError, type Environment, type ServerFact, type ToolCallRequest, type ToolOutcome, type ToolQuestion } from '../../core/index.ts';
 import { Upstream } from '../outbound/client.ts';
 import { startHttp } from './http-server.ts';
 import { RunningBook } from './leftovers.ts';
+import { maskedResult } from './masked-result.ts';
 import type { SignIns } from './oauth/sign-ins.ts';
 import { Places } from './places.ts';
 import { isUnsigned, type RunningServer } from './running-server.ts';
@@ -72,9 +73,10 @@ export class ServerSessions implements Sessions {
     await this.#book.open();
   }
 
-  async call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+  async call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion> {
     if (this.#isClosed) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The server is shutting down.');
-    return this.#slotOf(server, call.block).call(server, call, signal);
+    const outcome = await this.#slotOf(server, call.block).call(server, call, signal);
+    return outcome.kind === 'result' ? maskedResult(outcome, server.ownSecrets ?? []) : outcome;
   }
 
   async look(server: CallableServer, signal: AbortSignal): Promise<LookedAt> {

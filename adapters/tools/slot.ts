@@ -3,7 +3,7 @@
 // back-off: after an exit the next call starts it again 1, 2, 4, 8 seconds later; five exits within ten minutes make it `failed` for ten minutes.
 // cut-together: what ends a slot ends its calls, and those that wait are not begun.
 import { setTimeout as delay } from 'node:timers/promises';
-import { BlockhouseError, type ServerFact, type ToolCallRequest, type ToolOutcome, toBlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, type ServerFact, type ToolCallRequest, type ToolOutcome, type ToolQuestion, toBlockhouseError } from '../../core/index.ts';
 import { abortable } from './abortable.ts';
 import type { Holder, Places } from './places.ts';
 import { isUnsigned, type RunningServer } from './running-server.ts';
@@ -59,7 +59,7 @@ export class Slot implements Holder {
   }
 
   /** As `ToolHost.call`. `server` has the same definition as before; its settings and secrets are used from the next start on. */
-  async call(server: CallableServer, call: ToolCallRequest, outer: AbortSignal): Promise<ToolOutcome> {
+  async call(server: CallableServer, call: ToolCallRequest, outer: AbortSignal): Promise<ToolOutcome | ToolQuestion> {
     this.#server = server;
     this.#calls += 1;
     this.#beBusy();

@@ -18,6 +18,8 @@ const MAX_UNREAD_BYTES = 65_536;
 const MAX_ID = 200;
 /** So many lines without a message in a minute end the server. */
 const MAX_NOISE = 100;
+/** So many messages that answer nothing, such as notifications, do, too. */
+const MAX_UNASKED = 100_000;
 const MINUTE_MS = 60_000;
 
 /** The pipes of a server. */
@@ -30,6 +32,8 @@ export interface Pipes {
 export interface TransportListener {
   /** The server writes lines that are no messages. */
   onNoise(): void;
+  /** It writes very many messages that answer nothing. */
+  onFlood(): void;
   /** Something has come that is a message. */
   onLife(): void;
 }
@@ -45,8 +49,8 @@ export class StdioTransport implements CallTransport {
   readonly #reader: LineReader;
   /** The ids of requests without an answer. */
   readonly #open = new Set<string | number>();
-  #noise = 0;
-  #noiseSince = 0;
+  readonly #noise = new MinuteCount();
+  readonly #unasked = new MinuteCount();
   #isClosed = false;
 
   constructor(pipes: Pipes, maxLineBytes: number, listener: TransportListener) {
@@ -99,6 +103,10 @@ export class StdioTransport implements CallTransport {
   #take(message: Record<string, unknown>): void {
     this.#listener.onLife();
     const isAnswer = !('method' in message);
+    if (!isAnswer && this.#unasked.next() >= MAX_UNASKED) {
+      this.#listener.onFlood();
+      return;
+    }
     if (!isAnswer && 'id' in message && !this.#mayAsk(message['id'])) return;
     if (isAnswer && !this.#open.delete(message['id'] as number)) return; // open-only
     const isReadable = !isAnswer || isObject(message['result']) || isFault(message['error']);
@@ -122,13 +130,23 @@ export class StdioTransport implements CallTransport {
   }
 
   #hear(): void {
+    if (this.#noise.next() === MAX_NOISE) this.#listener.onNoise();
+  }
+}
+
+/** Counts what happens within a minute. */
+class MinuteCount {
+  #count = 0;
+  #since = 0;
+
+  next(): number {
     const now = performance.now();
-    if (now - this.#noiseSince > MINUTE_MS) {
-      this.#noise = 0;
-      this.#noiseSince = now;
+    if (now - this.#since > MINUTE_MS) {
+      this.#count = 0;
+      this.#since = now;
     }
-    this.#noise += 1;
-    if (this.#noise === MAX_NOISE) this.#listener.onNoise();
+    this.#count += 1;
+    return this.#count;
   }
 }
 

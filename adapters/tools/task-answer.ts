@@ -56,8 +56,8 @@ function timesOf(result: Record<string, unknown>, before: Omit<ToolTask, 'taskId
 export type TaskAnswer =
   | { readonly kind: 'ended'; readonly result: ReadResult }
   | { readonly kind: 'working'; readonly task: ToolTask }
-  /** It waits for what it does not get. */
-  | { readonly kind: 'asking' }
+  /** It waits for a person. */
+  | { readonly kind: 'asking'; readonly requests: Readonly<Record<string, unknown>> }
   /** Nothing that says something of this task. */
   | { readonly kind: 'unreadable' };
 
@@ -70,7 +70,7 @@ export function readTaskAnswer(answer: unknown, task: ToolTask): TaskAnswer {
     case 'working':
       return { kind: 'working', task: { taskId: task.taskId, ...timesOf(answer, task) } };
     case 'input_required':
-      return { kind: 'asking' };
+      return { kind: 'asking', requests: isObject(answer['inputRequests']) ? answer['inputRequests'] : {} };
     case 'completed':
       return { kind: 'ended', result: readResult(result) };
     case 'cancelled':

@@ -4,7 +4,15 @@
 // own-interval: between two questions lies the time that the server wants, within bounds; a question without an answer is asked again.
 // server-says: a task that is to be ended is cancelled at its server, and then asked for a few times more. What the server says of it is the outcome.
 import { setTimeout as delay } from 'node:timers/promises';
-import { BlockhouseError, type Cancelled, type OpenTask, type ToolCallRequest, type ToolOutcome } from '../../core/index.ts';
+import {
+  BlockhouseError,
+  type Cancelled,
+  type JsonRecord,
+  type OpenTask,
+  type ToolCallRequest,
+  type ToolOutcome,
+  type ToolQuestion,
+} from '../../core/index.ts';
 import { errorResult, type ReadResult, UNREADABLE } from './mcp-result.ts';
 import type { Sdk } from './sdk.ts';
 import { readTaskAnswer, type TaskAnswer } from './task-answer.ts';
@@ -36,12 +44,25 @@ export interface WatchOptions {
   /** With the reason `cancel`, the task is cancelled. */
   readonly signal: AbortSignal;
   /** Sends a request about the task. */
-  ask(method: 'tasks/get' | 'tasks/cancel', taskId: string, signal?: AbortSignal): Promise<unknown>;
+  ask(method: 'tasks/get' | 'tasks/cancel' | 'tasks/update', params: TaskParams, signal?: AbortSignal): Promise<unknown>;
   hasEnded(): boolean;
+  /** What people have said to what the task has asked. */
+  readonly answers: JsonRecord | undefined;
+}
+
+/** Of a request about a task. */
+export interface TaskParams {
+  readonly taskId: string;
+  readonly inputResponses?: JsonRecord | undefined;
+}
+
+/** What a task asks a person. */
+export interface TaskQuestion {
+  readonly requests: JsonRecord;
 }
 
 /** Resolves with what the call came to. Rejects with TOOL_OUTCOME_UNKNOWN; its cause is a SessionLost where another session may know more. */
-export async function watchTask(open: OpenTask, options: WatchOptions): Promise<ReadResult> {
+export async function watchTask(open: OpenTask, options: WatchOptions): Promise<ReadResult | TaskQuestion> {
   const { signal } = options;
   const watch = new TaskWatch(open, options);
   if (open.isCancelled === true) return watch.cancel('was cancelled');
@@ -69,18 +90,32 @@ class TaskWatch {
     return this.#task.ageMs + performance.now() - this.#begun;
   }
 
-  async end(): Promise<ReadResult> {
-    const { signal, maxMs, server } = this.#options;
+  /** That it does not count what is waited for people. */
+  get #workMs(): number {
+    return this.#ageMs - (this.#task.pausedMs ?? 0);
+  }
+
+  async end(): Promise<ReadResult | TaskQuestion> {
+    const { signal, maxMs, server, answers } = this.#options;
+    if (answers !== undefined) await this.#update(answers, signal);
     if (this.#task.ageMs === 0) await delay(this.#task.pollMs, undefined, { signal });
     for (;;) {
       const answer = await this.#get(signal);
       if (answer?.kind === 'ended') return answer.result;
-      if (answer?.kind === 'asking') return this.cancel('asks for input of a person, which it does not get here');
+      if (answer?.kind === 'asking') {
+        const requests = Object.fromEntries(Object.entries(answer.requests).filter(([name]) => answers === undefined || !Object.hasOwn(answers, name)));
+        if (Object.keys(requests).length > 0) return { requests };
+      }
       const { ttlMs, pollMs } = this.#task;
       if (ttlMs !== null && this.#ageMs > ttlMs) throw unknown(`${server} keeps a task for ${ttlMs} ms, and it has not ended by then.`);
-      if (this.#ageMs >= maxMs) return this.cancel(`has not ended within ${Math.round(this.#ageMs / 1000)} s`);
-      await delay(Math.min(pollMs, Math.max(0, maxMs - this.#ageMs)), undefined, { signal });
+      if (this.#workMs >= maxMs) return this.cancel(`has not ended within ${Math.round(this.#workMs / 1000)} s`);
+      await delay(Math.min(pollMs, Math.max(0, maxMs - this.#workMs)), undefined, { signal });
     }
+  }
+
+  /** A second time, it changes nothing at the server. What went wrong with it, the next answer says. */
+  async #update(inputResponses: JsonRecord, signal: AbortSignal): Promise<void> {
+    await this.#options.ask('tasks/update', { taskId: this.#task.taskId, inputResponses }, signal).catch(() => undefined);
   }
 
   /** server-says. */
@@ -89,7 +124,7 @@ class TaskWatch {
     const { taskId } = this.#task;
     const until = performance.now() + CANCEL_MS;
     const signal = AbortSignal.timeout(CANCEL_MS);
-    await this.#options.ask('tasks/cancel', taskId, signal).catch(() => undefined); // what it is worth, the next answer says
+    await this.#options.ask('tasks/cancel', { taskId }, signal).catch(() => undefined); // what it is worth, the next answer says
     while (performance.now() < until && !this.#options.hasEnded()) {
       const answer = await this.#get(signal).catch((error: unknown) => {
         if (signal.aborted) return undefined;
@@ -109,14 +144,14 @@ class TaskWatch {
     if (answer === undefined) return undefined;
     if (answer.kind !== 'unreadable') this.#unreadable = 0;
     else if (++this.#unreadable >= MAX_UNREADABLE) throw unknown(`${this.#options.server} answers about a task with what says nothing of it.`);
-    if (answer.kind === 'working') this.#task = { ...answer.task, ageMs: this.#task.ageMs };
+    if (answer.kind === 'working') this.#task = { ...this.#task, ...answer.task };
     return answer;
   }
 
   async #asked(signal: AbortSignal): Promise<TaskAnswer | undefined> {
     const { ask, sdk, server, hasEnded } = this.#options;
     try {
-      return readTaskAnswer(await ask('tasks/get', this.#task.taskId, signal), this.#task);
+      return readTaskAnswer(await ask('tasks/get', { taskId: this.#task.taskId }, signal), this.#task);
     } catch (error) {
       if (signal.aborted) throw error;
       if (!(error instanceof sdk.ProtocolError)) {
@@ -136,7 +171,11 @@ function unknown(message: string, cause?: unknown): BlockhouseError {
 }
 
 /** Makes a call, and asks for its task in the sessions after one that has ended. */
-export async function overSessions(call: ToolCallRequest, signal: AbortSignal, make: (call: ToolCallRequest) => Promise<ToolOutcome>): Promise<ToolOutcome> {
+export async function overSessions(
+  call: ToolCallRequest,
+  signal: AbortSignal,
+  make: (call: ToolCallRequest) => Promise<ToolOutcome | ToolQuestion>,
+): Promise<ToolOutcome | ToolQuestion> {
   let { task } = call;
   let since = performance.now();
   const onTask: ToolCallRequest['onTask'] = async (made) => {

@@ -1,8 +1,6 @@
 // The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
 import type { ArchiveInfo, AskAgain, BlockConfig, BlockEntry, CallTool, ChatEntry, Decide, LogFile, SetAlias, SetNotifyTarget } from '../../core/index.ts';
 import type { AnswerOf } from '../../transports/http/routes.ts';
-import { CliError } from '../terminal/exit-codes.ts';
-import { oneLine } from '../terminal/output.ts';
 import type { CallOptions, Client, Page } from './client.ts';
 import { type PathParams, type QueryParams, type RouteKey, targetOf } from './routes.ts';
 
@@ -181,6 +179,10 @@ export class Api {
 
   removeHook(name: string, id: string) {
     return this.#call('DELETE /api/blocks/:name/hooks/:id', { name, id });
+  }
+
+  blockTools(name: string) {
+    return this.#call('GET /api/blocks/:name/tools', { name });
   }
 
   toolServers() {
@@ -382,15 +384,6 @@ export class Api {
 
   unhalt() {
     return this.#call('DELETE /api/halt', {});
-  }
-
-  /** The default model of a provider. Throws for an unknown id, with a list of the known ones. */
-  async defaultModel(provider: string): Promise<string> {
-    const adapters = await this.adapters();
-    const found = adapters.find(({ id }) => id === provider);
-    if (found !== undefined) return found.defaultModel;
-    const ids = adapters.map(({ id }) => id).join(', ');
-    throw new CliError('usage', `There is no provider ${oneLine(provider)}. Use one of ${ids}.`);
   }
 
   #call<K extends RouteKey>(route: K, params: PathParams<K>, { query, ...options }: RequestOptions<K> = {}): Promise<AnswerOf<K>> {

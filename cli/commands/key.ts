@@ -22,6 +22,9 @@ abstract class KeyLimitsCommand extends LimitsCommand {
   blocks = Option.Array('--block', {
     description: 'A block that its rights are for, and that it may ask as block/<name> where it has none; * stands for any characters. May be repeated',
   });
+  trusted = Option.Boolean('--trusted', {
+    description: 'Messages that come with it do not taint, so a block may answer them with tools that write or send; --no-trusted takes it back',
+  });
   expires = Option.String('--expires', { description: 'When it ends: a time, or a number of days such as 30d' });
 
   protected keyLimits() {
@@ -30,6 +33,7 @@ abstract class KeyLimitsCommand extends LimitsCommand {
       group: orNone(this.group, (name) => name),
       models: this.models,
       rights: rightsOf(this.rights),
+      ...(this.trusted !== undefined && { trusted: this.trusted }),
       blocks: orNone(this.blocks?.join(' '), () => this.blocks ?? []),
       expiresAt: orNone(this.expires, timeOf),
     };

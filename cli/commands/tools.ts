@@ -14,44 +14,6 @@ import { approvalLines, diffLines, serverTable, toolCounts, toolTable } from '..
 
 const category = 'Tools';
 
-/** Prints `{servers}` or `{server}`, or a table. */
-export class ToolsListCommand extends ServerCommand {
-  static override readonly paths = [['tools', 'ls'], ['tools', 'list'], ['tools']];
-  static override readonly usage = Command.Usage({
-    category,
-    description: 'List the servers of tools, or the tools of one',
-    details: 'MARKS are those that hold: the server says so of its tool, and your settings in mcp.json say the same.',
-    examples: [
-      ['All servers', '$0 tools ls'],
-      ['The tools of one', '$0 tools ls files'],
-    ],
-  });
-
-  server = Option.String({ name: 'server', required: false });
-
-  protected override async run(): Promise<ExitKind> {
-    const { server } = this;
-    return this.withServer(async (api) => {
-      if (server !== undefined) {
-        const shown = await api.toolServer(server);
-        await this.print(shown, toolTable(shown.server.tools, { width: this.width, style: this.style }));
-        await this.#problem(shown.server);
-        return 'ok';
-      }
-      const list = await api.toolServers();
-      await this.print(list, list.servers.length === 0 ? [] : serverTable(list.servers, { width: this.width, style: this.style }));
-      for (const one of list.servers) await this.#problem(one);
-      if (list.servers.length === 0 && !this.json)
-        await this.say(`There are no servers of tools. For example: \`${this.hint('tools', 'add', 'files', '~/shared')}\``);
-      return 'ok';
-    });
-  }
-
-  async #problem({ name, problem }: ToolServerView): Promise<void> {
-    if (problem !== undefined && !this.json) await this.say(`${oneLine(name)}: ${this.own(oneLine(problem))}`);
-  }
-}
-
 /** What `add`, `test` and `approve` share. */
 abstract class ToolsCommand extends ServerCommand {
   /** True at a terminal, where a person can be asked. */

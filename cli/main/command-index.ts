@@ -36,7 +36,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"hook","paths":[["hook","ls"],["hook","list"],["hook"]],"category":"Blocks","description":"List the hooks of a block, without their secrets"},
   {"module":"hook","paths":[["hook","new"]],"category":"Blocks","description":"Let another program send a block messages, with a secret"},
   {"module":"hook","paths":[["hook","rm"]],"category":"Blocks","description":"Remove a hook of a block, with its secret"},
-  {"module":"tools","paths":[["tools","ls"],["tools","list"],["tools"]],"category":"Tools","description":"List the servers of tools, or the tools of one"},
+  {"module":"tools-ls","paths":[["tools","ls"],["tools","list"],["tools"]],"category":"Tools","description":"List the servers of tools, the tools of one, or those of a block with their rules"},
   {"module":"tools","paths":[["tools","add"]],"category":"Tools","description":"Add a server of tools: a short name, a command, or an address"},
   {"module":"tools","paths":[["tools","diff"]],"category":"Tools","description":"Show what a server of tools says now, and what was approved"},
   {"module":"tools","paths":[["tools","approve"]],"category":"Tools","description":"Approve a server of tools, and the tools that it has shown"},

@@ -37,7 +37,11 @@ export function keyTable(keys: KeyList['keys'], { now, ...view }: View): string[
 }
 
 /** The blocks that a key may ask as models, or reach over MCP. */
-function blocksOf({ rights, blocks }: KeyList['keys'][number]): string {
+function blocksOf({ trusted, ...key }: KeyList['keys'][number]): string {
+  return trusted === true ? `${reachOf(key)}, trusted` : reachOf(key);
+}
+
+function reachOf({ rights, blocks }: Pick<KeyList['keys'][number], 'rights' | 'blocks'>): string {
   if (blocks === null && rights.length === 0) return '-';
   const names = blocks?.join(' ') ?? 'all';
   if (!rights.includes('mcp')) return names;

@@ -2,7 +2,7 @@
 //
 // seen-whole: what a model would read and a person would not see, such as characters without a width, is shown as an escape.
 import { isObject } from '../../core/base/json.ts';
-import type { ToolServerView, ToolView } from '../../core/index.ts';
+import type { BlockToolView, ToolServerView, ToolView } from '../../core/index.ts';
 import { plural } from '../terminal/format.ts';
 import { type Column, table } from '../terminal/layout.ts';
 import { oneLine, type Style } from '../terminal/output.ts';
@@ -49,6 +49,30 @@ export function toolTable(tools: readonly ToolView[], view: { readonly width: nu
     return [name, state, heldMarks(marks) || '-', String(tokens), problem ?? description].map(visible).map(oneLine);
   });
   return table(TOOLS, rows, view);
+}
+
+const BLOCK_TOOLS: readonly Column[] = [
+  { title: 'TOOL' },
+  { title: 'STATE', drop: 4 },
+  { title: 'RULE' },
+  { title: 'MARKS', drop: 1 },
+  { title: 'TOKENS', align: 'right', drop: 2 },
+  { title: 'CALLS TODAY', align: 'right', drop: 3 },
+];
+
+/** The table of `tools ls <block>`. */
+export function blockToolTable(tools: readonly BlockToolView[], view: { readonly width: number; readonly style: Style }): string[] {
+  const rows = tools.map((tool) => {
+    const { server, tool: name, state, mustBeFound, marks, tokens, callsToday } = tool;
+    const how = mustBeFound ? `${state}, to be found` : state;
+    return [`${server}/${name}`, how, ruleText(tool), heldMarks(marks) || '-', String(tokens), String(callsToday)].map(visible).map(oneLine);
+  });
+  return table(BLOCK_TOOLS, rows, view);
+}
+
+function ruleText({ rule, by, allowsSome, evenTainted, asksTainted }: BlockToolView): string {
+  const more = [...(allowsSome ? ['some allowed'] : []), ...(evenTainted ? ['even tainted'] : []), ...(asksTainted ? ['asks if tainted'] : [])];
+  return `${[rule, ...more].join(', ')} (${by})`;
 }
 
 /** The marks that hold, such as `readOnly closedWorld`; empty without any. */

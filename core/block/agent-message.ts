@@ -47,7 +47,7 @@ export async function postFromAgent(
         retryAfterMs: sent.waitOf(sender, now),
       }); // hourly
     sent.add(sender, now);
-    const chain = [{ via: 'mcp', ...(key !== undefined && { key: key.name }) }] as const;
+    const chain = [{ via: 'mcp', ...(key !== undefined && { key: key.name, ...(key.trusted === true && { trusted: true }) }) }] as const;
     return (await queue(block, { content: body.message, channel: 'mcp', clientId, chain }, autoStart, traceparent)).id;
   }
 }

@@ -16,6 +16,7 @@ import type {
   BlockEntry,
   BlockMemory,
   BlockPulse,
+  BlockToolList,
   ChangeFact,
   Channel,
   ChatEntry,
@@ -101,7 +102,7 @@ export interface BlockQuestion {
   /** The client's own id of the question. */
   readonly idempotencyKey?: string | undefined;
   /** The key that the client has presented; undefined for the token of the workspace. */
-  readonly key?: { readonly name: string; readonly hash: string } | undefined;
+  readonly key?: { readonly name: string; readonly hash: string; readonly trusted?: boolean | undefined } | undefined;
   readonly traceparent?: string | undefined;
 }
 
@@ -110,7 +111,7 @@ export interface AgentMessage {
   /** Checked when it is sent. */
   readonly body: PostMessage;
   /** The key that it has presented; undefined for the token of the workspace. */
-  readonly key?: { readonly name: string; readonly hash: string } | undefined;
+  readonly key?: { readonly name: string; readonly hash: string; readonly trusted?: boolean | undefined } | undefined;
   readonly traceparent?: string | undefined;
 }
 
@@ -244,6 +245,8 @@ export interface Blocks {
   run(name: string, messageId: string): Promise<RunJournal>;
   /** A whole result that was too long for the model. `ref` is its place in the run (`3.1`). Rejects with RUN_NOT_FOUND. */
   runResult(name: string, messageId: string, ref: string): Promise<RunResult>;
+  /** The servers and tools of a block, with the rule that holds for each. Starts nothing. */
+  tools(name: string): Promise<BlockToolList>;
   /**
    * The calls of all blocks that wait for people, the next deadline first; with another `state` those that were decided since the server has started, the newest decision
    * first. A page at a time. Rejects with INVALID_REQUEST naming the field.

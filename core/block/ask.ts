@@ -131,7 +131,7 @@ function digest(parts: readonly string[]): string {
 
 async function post(block: Block, { message, key, traceparent }: BlockQuestion, { queue, autoStart }: AskingWith, clientId: string): Promise<string> {
   await assertAnswers(block, autoStart);
-  const chain = [key === undefined ? ({ via: 'api' } as const) : ({ via: 'key', key: key.name } as const)];
+  const chain = [key === undefined ? ({ via: 'api' } as const) : ({ via: 'key', key: key.name, ...(key.trusted === true && { trusted: true }) } as const)];
   const { id } = await queue(block, { content: message, channel: 'api', clientId, chain }, async () => undefined, traceparent);
   return id;
 }

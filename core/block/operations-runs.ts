@@ -14,6 +14,7 @@ import { listApprovals } from './operations-approvals.ts';
 import type { OperationsContext } from './operations.ts';
 import type { Ownership } from './ownership.ts';
 import type { WorkspaceTools } from './reply/block-context.ts';
+import { hasTools } from './reply/has-tools.ts';
 
 const checkDecide: Validator<Decide> = compile(schemas.Decide);
 const checkQuery: Validator<ApprovalQuery> = compile(schemas.ApprovalQuery);
@@ -23,7 +24,7 @@ const checkResult: Validator<RunResult> = compile(RunResult);
 export function runOperations(
   { blocks, change, world }: OperationsContext,
   index: ApprovalIndex,
-): Pick<Blocks, 'run' | 'runResult' | 'decide' | 'approvals' | 'approval' | 'decideApproval'> {
+): Pick<Blocks, 'run' | 'runResult' | 'tools' | 'decide' | 'approvals' | 'approval' | 'decideApproval'> {
   const conversationOf = async (block: string) => (await blocks.find(block)).files.conversation;
   const decide: Blocks['decide'] = (name, approvalId, body, by) =>
     change(name, (block) => index.inTurn(approvalId, () => decideOne(block, index, approvalId, body, by)));
@@ -40,6 +41,12 @@ export function runOperations(
       const result = parseBytes(bytes);
       checkResult(result);
       return result;
+    },
+    async tools(name) {
+      const { files } = await blocks.find(name);
+      const config = await files.config.read();
+      if (world.tools === undefined || !hasTools(config)) return { servers: [], tools: [] };
+      return (await runParts()).toolRules({ host: world.tools.host, config, conversation: files.conversation, now: world.now() });
     },
     decide,
     async approvals(query = {}) {

@@ -11,13 +11,13 @@
 //   ends, hundreds of calls after it began; to fetch them cost as much as all sums.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
 //   leaves no less.
-import { randomUUID } from 'node:crypto';
 import { isoTime } from '../base/iso-time.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
-import type { GatewayBook, OpenCall, UnderWay, Used } from '../store/port.ts';
+import type { GatewayBook, UnderWay, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
+import { estimated, newId, Note } from './call-note.ts';
 import type { Bound } from './key-limits.ts';
 import type { TakenTokens } from './key-rates.ts';
 import type { NamedKey } from './named-key.ts';
@@ -68,9 +68,9 @@ export class KeyHold implements Hold {
   /** What it counts with while nothing is known of it, and its output at least. */
   expectedInput = 0;
   expectedOutput = 0;
-  /** Its id in the book, empty before it is admitted, and where the book has it. */
-  id = '';
+  /** Where the book has it. */
   place: unknown;
+  #id = '';
   /** So often it was seen under way by a look of all calls. */
   looks = 0;
   hasEnded = false;
@@ -96,9 +96,15 @@ export class KeyHold implements Hold {
     return this.#reserve(this, atOnce);
   }
 
+  /** Its id in the book, made when it is asked for: most calls end without one. */
+  get id(): string {
+    if (this.#id === '') this.#id = newId();
+    return this.#id;
+  }
+
   /** What it counts with if the process is killed; undefined for a call that was never admitted. */
   get noted(): Usage | undefined {
-    return this.id === '' ? undefined : aheadOf(this, this.call.usageSoFar());
+    return this.slot < 0 ? undefined : aheadOf(this, this.call.usageSoFar());
   }
 
   /** as-expected. */
@@ -147,22 +153,6 @@ function outputOf({ hasOutput, choices }: AccountedCall, meanOutput: number): nu
   return hasOutput ? Math.round(meanOutput * choices) : 0;
 }
 
-function estimated(inputTokens: number, outputTokens: number): Usage {
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
-}
-
-/** What a line of the ledger says of the cost of a call. */
-export function costOf(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
-  const costUsd = pricer.exact(usage);
-  return costUsd === null ? { costUsd, leastUsd: pricer.least(usage) } : { costUsd };
-}
-
-/** The same of a call that has ended. */
-export function finalCost(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
-  pricer.learn?.(usage);
-  return costOf(usage, pricer);
-}
-
 /** What a call is admitted with. */
 export interface HoldTerms {
   readonly pricer: Pricer;
@@ -191,8 +181,6 @@ export class HeldCalls {
   /** By slot: the calls, and their numbers (in-one-place). */
   readonly #holds: KeyHold[] = [];
   #numbers = new Float64Array(FIRST_CALLS * NUMBERS);
-  readonly #idStart = randomUUID();
-  #ids = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** `onFault` gets the error of the book for a call that has been sent already. */
@@ -327,7 +315,7 @@ export class HeldCalls {
       const usage = hold.call.usageSoFar();
       this.#recount(hold, usage);
       hold.looks += 1;
-      if (hold.looks === LOOKS_OF_SHORT) this.#book.noteAlone(this.#openCall(hold, aheadOf(hold, usage), isoTime(Date.now())));
+      if (hold.looks === LOOKS_OF_SHORT) this.#book.noteAlone(new Note(hold, aheadOf(hold, usage), isoTime(Date.now())));
       if (usage === undefined || this.#isNotedAhead(hold, usage)) continue;
       this.#noteAhead(hold, usage, isoTime(Date.now()))?.catch(this.#onFault);
     }
@@ -342,7 +330,7 @@ export class HeldCalls {
 
   #noteAhead(hold: KeyHold, used: Usage | undefined, at: string): Promise<void> | undefined {
     const ahead = aheadOf(hold, used);
-    const open = this.#openCall(hold, ahead, at);
+    const open = new Note(hold, ahead, at);
     const from = hold.slot * NUMBERS;
     const numbers = this.#numbers;
     numbers[from + NOTED_INPUT] = ahead.inputTokens;
@@ -351,33 +339,6 @@ export class HeldCalls {
     const noted = this.#book.note(open);
     hold.place = open.place;
     return noted;
-  }
-
-  /** As the book is to have it. */
-  #openCall(hold: KeyHold, usage: Usage, at: string): OpenCall {
-    const { call, key, pricer, place } = hold;
-    if (hold.id === '') hold.id = this.#newId();
-    const { costUsd, leastUsd } = costOf(usage, pricer);
-    const { requestId, adapterId: provider, model } = call;
-    return {
-      id: hold.id,
-      at,
-      requestId,
-      key: key.name,
-      group: key.group ?? undefined,
-      provider,
-      model,
-      usage,
-      costUsd,
-      leastUsd,
-      error: 'SHUTTING_DOWN',
-      place,
-    };
-  }
-
-  #newId(): string {
-    this.#ids += 1;
-    return `${this.#idStart}-${this.#ids}`;
   }
 }
 

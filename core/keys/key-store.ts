@@ -245,7 +245,7 @@ export const KEYS: SettingCodec<KeyTable> = {
   },
   format: ({ byHash, groups }) => {
     const keys = [...byHash.values()].map(
-      ({ name, hash, createdAt, usdPerDay, tokensPerDay, unpriced, models, expiresAt, debugUntil, bounds: [own], group, rights, blocks }) => {
+      ({ name, hash, createdAt, usdPerDay, tokensPerDay, unpriced, models, expiresAt, debugUntil, bounds: [own], group, rights, trusted, blocks }) => {
         return {
           name,
           hash,
@@ -257,6 +257,7 @@ export const KEYS: SettingCodec<KeyTable> = {
           ...given({ group }),
           models,
           ...(rights.length > 0 && { rights }),
+          ...(trusted === true && { trusted }),
           ...given({ blocks }),
           expiresAt,
           ...(debugUntil !== undefined && { debugUntil }),
@@ -289,14 +290,15 @@ function membersOf(keys: ReadonlyMap<string, StoredKey>, group: string): string[
 
 /** Without what is not stored, and without the hash. */
 function shown(key: StoredKey): ShownKey {
-  const { name, createdAt, group, models, rights, blocks, expiresAt } = key;
-  return { name, createdAt, ...checkedFigures(key), group, models, rights, blocks, expiresAt, rev: revOf(key) };
+  const { name, createdAt, group, models, rights, trusted, blocks, expiresAt } = key;
+  return { name, createdAt, ...checkedFigures(key), group, models, rights, ...(trusted === true && { trusted }), blocks, expiresAt, rev: revOf(key) };
 }
 
 /** Another one after each change of the limits, and for each key of the name; the same at all servers of a workspace. */
 function revOf(key: StoredKey): string {
-  const { hash, createdAt, group, models, rights, blocks, expiresAt } = key;
-  const what = JSON.stringify([hash, createdAt, Object.entries(checkedFigures(key)).sort(), group, models, rights, blocks, expiresAt]);
+  const { hash, createdAt, group, models, rights, trusted, blocks, expiresAt } = key;
+  const all = [hash, createdAt, Object.entries(checkedFigures(key)).sort(), group, models, rights, blocks, expiresAt];
+  const what = JSON.stringify(trusted === true ? [...all, 'trusted'] : all);
   return createHash('sha256').update(what).digest('base64url').slice(0, REV_LENGTH);
 }
 

@@ -83,6 +83,7 @@ export function checkedLimits(limits: Partial<KeyLimits>): KeyLimits {
     group: groupName(limits.group),
     models: patterns(limits.models),
     rights: rights(limits.rights),
+    ...trusted(limits.trusted),
     blocks: blockPatterns(limits.blocks),
     expiresAt: time(limits.expiresAt),
   };
@@ -116,6 +117,13 @@ function rights(value: unknown): KeyLimits['rights'] {
   const isRight = (one: unknown): one is (typeof KEY_RIGHTS)[number] => KEY_RIGHTS.some((right) => right === one);
   if (!Array.isArray(value) || !value.every(isRight)) throw invalidRequest('rights', `must be a list of ${KEY_RIGHTS.join(', ')}`);
   return [...new Set(value)];
+}
+
+/** Stored only where it is true. */
+function trusted(value: unknown): { readonly trusted?: boolean } {
+  if (value === undefined) return {};
+  if (typeof value !== 'boolean') throw invalidRequest('trusted', 'must be true or false');
+  return { trusted: value };
 }
 
 const BLOCK_PATTERN = /^[a-z0-9*-]{1,32}$/;
@@ -198,7 +206,8 @@ export function mayUse({ models }: Pick<KeyLimits, 'models'>, model: string): bo
 /** True if a key may ask for a model under its full name. A client mostly asks for the same one as before, and each request asks here several times. */
 export function mayUseOf({ models }: Pick<KeyLimits, 'models'>, adapterId: string, model: string): boolean {
   if (models === null) return true;
-  const patterns = patternsOf(models);
+  if (asked.models !== models) asked = { models, patterns: patternsOf(models) };
+  const { patterns } = asked;
   const { last } = patterns;
   if (last !== undefined && last.model === model && last.adapterId === adapterId) return last.may;
   const may = mayUse({ models }, `${adapterId}/${model}`);
@@ -214,6 +223,9 @@ interface Patterns {
 }
 
 const knownPatterns = new WeakMap<readonly string[], Patterns>();
+
+/** The list that was asked last: each request asks it several times. */
+let asked: { readonly models: readonly string[]; readonly patterns: Patterns } = { models: [], patterns: { pieces: [] } };
 
 function patternsOf(models: readonly string[]): Patterns {
   const known = knownPatterns.get(models);

@@ -16,7 +16,7 @@ export const CostBucket = object({
 export type CostBucket = types.CostBucket;
 const buckets = { type: 'object', additionalProperties: CostBucket } as const;
 
-/** Why a model was called: for an answer, or for a summary of the memory. */
+/** What was paid for: a call of a model for an answer or for a summary of the memory, or a call of a tool. */
 export type CallPurpose = types.CallPurpose;
 
 const spent = object({ usd: number, tokens: count, key: string }, ['key']);

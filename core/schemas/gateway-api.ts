@@ -40,6 +40,10 @@ const limits = {
     ...orNull(listOf(string)),
     description: 'The blocks that its rights are for; * stands for any characters. Null: all. Without any right, it may ask these as models',
   },
+  trusted: {
+    type: 'boolean',
+    description: 'Messages that come with it do not taint: what they say may make a block call tools that write or send, as far as its rules allow them',
+  },
   expiresAt: { ...orNull(time), description: 'From then on the key is refused' },
 } as const;
 
@@ -56,12 +60,15 @@ const lastUsedOn = {
 const spent = { spentToday: spend, spentThisWeek: spend, spentThisMonth: spend, lastUsedOn } as const;
 
 /** A key of an application. Null means that there is no limit. */
-export const ShownKey = object({
-  name: string,
-  createdAt: time,
-  ...limits,
-  rev: { type: 'string', description: 'Stands for these limits of this key: for `If-Match` of a change, in quotes' },
-});
+export const ShownKey = object(
+  {
+    name: string,
+    createdAt: time,
+    ...limits,
+    rev: { type: 'string', description: 'Stands for these limits of this key: for `If-Match` of a change, in quotes' },
+  },
+  ['trusted'],
+);
 export type ShownKey = types.ShownKey;
 
 /** GET `/api/keys`. */
@@ -73,7 +80,7 @@ export const KeyList = object({
         ...spent,
         debugUntil: { type: 'string', description: 'Until when the bodies of its calls are kept, ISO 8601; absent unless it is debugged' },
       },
-      ['debugUntil'],
+      ['trusted', 'debugUntil'],
     ),
   ),
 });

@@ -71,6 +71,12 @@ export const ToolServerSettings = closedObject(
       ),
       description: 'Of a server at an address: how it is signed in to. It is part of what is approved',
     },
+    usdPerCall: {
+      type: 'object',
+      maxProperties: 1000,
+      additionalProperties: { type: 'number', minimum: 0, maximum: 10_000 },
+      description: 'What one call of a tool costs, in USD, by its name or a pattern; it is in the ledger and counts for caps',
+    },
     sandbox: { ...oneOf(['bwrap', 'bwrap+net']), description: 'Linux: without network and home, or with the network' },
     newTools: {
       ...oneOf(['hold', 'offer']),
@@ -89,6 +95,7 @@ export const ToolServerSettings = closedObject(
     'keyArguments',
     'probe',
     'oauth',
+    'usdPerCall',
     'sandbox',
     'newTools',
   ],
@@ -210,6 +217,30 @@ export const ToolServerList = object({ servers: listOf(ToolServerView) });
 export type ToolServerList = types.ToolServerList;
 /** A server with the whole definitions of its tools. */
 export const ToolServerShown = object({ server: ToolServerView });
+/** A tool, as the rules of a block have it. */
+export const BlockToolView = object({
+  server: string,
+  tool: string,
+  state: { ...oneOf(['approved', 'changed', 'new', 'unusable', 'gone']), description: 'Only approved ones of a server that can be called are offered' },
+  rule: { ...oneOf(['allow', 'ask', 'deny']), description: 'What becomes of a call' },
+  by: { type: 'string', description: 'The pattern that says so, or `default`' },
+  allowsSome: { ...boolean, description: 'Calls with some arguments are allowed, which the rule does not say' },
+  evenTainted: { ...boolean, description: 'A rule allows it also in a tainted run' },
+  asksTainted: { ...boolean, description: 'In a tainted run it waits for a person, although it is allowed' },
+  marks: ToolMarks,
+  tokens: { ...count, description: 'Of its definition, by estimate' },
+  callsToday: { ...count, description: 'Calls of the block that were made today, in the timezone of its budget' },
+  mustBeFound: { ...boolean, description: 'A new run does not offer it: the model must find it with block__find_tool' },
+});
+/** The tools of a block. */
+export const BlockToolList = object({
+  servers: listOf(
+    object({ name: string, state: ToolServerView.properties.state, problem: { type: 'string', description: 'Why tools of it are missing' } }, ['problem']),
+  ),
+  tools: listOf(BlockToolView),
+});
+export type BlockToolList = types.BlockToolList;
+export type BlockToolView = types.BlockToolView;
 /** A server was changed, looked at or approved. */
 export const ToolServerChanged = object({ success: yes, server: ToolServerView });
 

@@ -55,7 +55,7 @@ export interface GatewayCall {
   readonly calls?: number | undefined;
 }
 
-/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with the counts that apply if it never settles. */
+/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with the counts that apply if it never settles. A book that keeps it copies its members by their names: some may be worked out. */
 export interface OpenCall {
   /** Unique in the workspace. */
   readonly id: string;

@@ -22,6 +22,18 @@ export interface Decision {
   readonly at: string;
   readonly note: string | undefined;
   readonly scope: Record<'decision'>['scope'];
+  readonly input: Record<'decision'>['input'];
+}
+
+/** What the server of a call asks a person. */
+export interface Question {
+  readonly requests: Record<'input'>['requests'];
+  readonly requestState: string | undefined;
+  /** How often the server has asked in this call. */
+  readonly round: number;
+  asked: AskedFor | undefined;
+  /** The call was made again with the answers. */
+  isAnswered: boolean;
 }
 
 /** An approval, and what was decided. */
@@ -46,6 +58,10 @@ export interface CallState {
   pin: string | undefined;
   /** What its server has made of the last try, and when that was recorded. */
   task: (ToolTask & { readonly at: string }) | undefined;
+  /** The last one. */
+  question: Question | undefined;
+  /** What it costs, however often it is sent. */
+  usd: number | undefined;
   /** The last one. */
   approval: AskedFor | undefined;
   outcome: CallOutcome | undefined;
@@ -194,6 +210,8 @@ export class RunState {
         begunAt: undefined,
         pin: undefined,
         task: undefined,
+        question: undefined,
+        usd: undefined,
         approval: undefined,
         outcome: undefined,
       };
@@ -206,13 +224,15 @@ export class RunState {
     const asked: AskedFor = { approval, decision: undefined };
     this.#asked.set(approval.id, asked);
     const state = this.#calls.get(call);
-    if (state !== undefined) state.approval = asked;
+    if (state === undefined) return;
+    state.approval = asked;
+    if (approval.kind === 'input' && state.question !== undefined) state.question.asked = asked;
   }
 
   /** The first decision counts. */
-  #decide({ approval, decision, by, at, note, scope }: Record<'decision'>): void {
+  #decide({ approval, decision, by, at, note, scope, input }: Record<'decision'>): void {
     const asked = this.#asked.get(approval);
-    if (asked !== undefined) asked.decision ??= { decision, by, at, note, scope };
+    if (asked !== undefined) asked.decision ??= { decision, by, at, note, scope, input };
   }
 
   #applyToCall(record: RunRecord): void {
@@ -222,7 +242,12 @@ export class RunState {
       call.tries = record.try;
       call.begunAt = record.at;
       call.pin = record.pin;
+      call.usd ??= record.usd;
       call.task = undefined;
+      if (call.question !== undefined) call.question.isAnswered = true;
+    } else if (record.t === 'input') {
+      const { requests, requestState } = record;
+      call.question = { requests, requestState, round: (call.question?.round ?? 0) + 1, asked: undefined, isAnswered: false };
     } else if (record.t === 'task') {
       const { taskId, ttlMs, pollMs, at } = record;
       call.task = { taskId, ttlMs, pollMs, at };
@@ -242,7 +267,7 @@ function isCut(record: RunRecord): boolean {
   return record.t === 'result' && record.ref !== undefined && record.chars !== undefined;
 }
 
-/** What the calls of the model in the last run have used. */
+/** What the calls in the last run have used. */
 export interface RunUse {
   readonly steps: number;
   readonly tokens: number;
@@ -268,13 +293,19 @@ export function useOf(state: RunState): RunUse {
     ms += answer.latencyMs;
     const sent = ofStep.filter(({ tries }) => tries > 0);
     calls += sent.length;
+    usd += usdOfCalls(ofStep);
     for (const { outcome } of ofStep) tokens += outcome?.t === 'result' ? (outcome.tokens ?? 0) : 0;
     ms += Math.max(0, ...sent.map(({ outcome }) => (outcome?.t === 'result' ? outcome.ms : 0)));
   }
   return { steps, tokens, usd, seconds: ms / 1000, calls };
 }
 
-/** What all calls of the model came to, over all runs: the answer's entry shows it. */
+/** What calls of tools cost that ran, or may have run. */
+function usdOfCalls(calls: readonly CallState[]): number {
+  return calls.reduce((sum, { tries, usd, outcome }) => sum + (tries > 0 && outcome?.t !== 'refused' ? (usd ?? 0) : 0), 0);
+}
+
+/** What all calls came to, over all runs: the answer's entry shows it. */
 export function totalOf(state: RunState): {
   readonly usage: Usage | null;
   readonly costUsd: number | null;
@@ -290,7 +321,8 @@ export function totalOf(state: RunState): {
     costUsd = costUsd === null || answer.costUsd === null ? null : costUsd + answer.costUsd;
     latencyMs += answer.latencyMs;
   }
-  return { usage, costUsd: answers.length === 0 ? null : costUsd, latencyMs, ttftMs: answers.at(-1)?.ttftMs ?? null };
+  const ofTools = usdOfCalls(state.calls);
+  return { usage, costUsd: answers.length === 0 || costUsd === null ? null : costUsd + ofTools, latencyMs, ttftMs: answers.at(-1)?.ttftMs ?? null };
 }
 
 function added(sum: Usage | null, more: Usage | null): Usage | null {

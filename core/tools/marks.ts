@@ -26,6 +26,13 @@ export function keyArgumentOf({ tool }: Pick<ToolDefinition, 'tool'>, { keyArgum
   return typeof given === 'string' ? { argument: given, repeatable: true } : given;
 }
 
+/** What one call costs, in USD; an entry of its own name goes before patterns. Undefined where it costs nothing. */
+export function usdOf({ tool }: Pick<ToolDefinition, 'tool'>, { usdPerCall = {} }: ServerSettings): number | undefined {
+  const own = Object.hasOwn(usdPerCall, tool) ? usdPerCall[tool] : undefined;
+  const usd = own ?? Object.entries(usdPerCall).find(([pattern]) => fitsPattern(pattern, tool))?.[1];
+  return usd === undefined || !(usd > 0) ? undefined : usd;
+}
+
 /** True for a tool whose call may be sent again without a second effect. */
 export function isRepeatable({ readOnly, idempotent }: ToolMarks, key: KeyArgument | undefined): boolean {
   return readOnly || idempotent || key?.repeatable === true;

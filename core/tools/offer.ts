@@ -8,7 +8,7 @@ import { estimateTokens } from '../base/tokens.ts';
 import type { Tool, ToolMarks } from '../types.ts';
 import { type ArgumentCheck, argumentCheck, assertBounded, prepareChecks } from './arguments.ts';
 import { findToolDefinition, FIND_TOOL, FREE_TOOLS, readResultDefinition, readSkillDefinition } from './builtin/definitions.ts';
-import { isRepeatable, type KeyArgument, keyArgumentOf, marksOf, withoutArgument } from './marks.ts';
+import { isRepeatable, type KeyArgument, keyArgumentOf, marksOf, usdOf, withoutArgument } from './marks.ts';
 import { namesFor } from './names.ts';
 import { fitsPattern } from './patterns.ts';
 import { isOffered } from './policy.ts';
@@ -34,6 +34,8 @@ export interface OfferedTool {
   readonly marks: ToolMarks;
   readonly key: KeyArgument | undefined;
   readonly isRepeatable: boolean;
+  /** What one call costs. */
+  readonly usd: number | undefined;
   /** It shows what is approved or was read, so its calls need no rule. */
   readonly isFree: boolean;
   readonly check: ArgumentCheck;
@@ -288,6 +290,7 @@ function offered(definition: ToolDefinition, shown: Tool, settings: ServerSettin
     marks,
     key,
     isRepeatable: isRepeatable(marks, key),
+    usd: usdOf(definition, settings),
     isFree: FREE_TOOLS.has(id),
     check: argumentCheck(shown.parameters ?? {}),
     shown,

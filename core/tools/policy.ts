@@ -24,7 +24,9 @@ export interface CallToDecide {
 }
 
 /** What the rules say. */
-export type Verdict = { readonly kind: 'allow' } | { readonly kind: 'deny' } | { readonly kind: 'ask'; readonly because: Approval['because'] };
+export type Verdict =
+  /** `isByPath`: because of where a path of its arguments leads now. */
+  { readonly kind: 'allow'; readonly isByPath?: true } | { readonly kind: 'deny' } | { readonly kind: 'ask'; readonly because: Approval['because'] };
 
 /** How paths of `where` are compared. */
 export interface Paths {
@@ -47,7 +49,7 @@ export async function judgeCall(rules: Rules, call: CallToDecide, paths: Paths):
     const rule: ToolRule = typeof given === 'string' ? { tool: given } : given;
     if (isAsked && rule.pin === undefined) continue; // pinned-rule
     if (!(await isFor(rule, call, paths))) continue;
-    if (!isTainted || rule.evenTainted === true) return { kind: 'allow' };
+    if (!isTainted || rule.evenTainted === true) return rule.where === undefined ? { kind: 'allow' } : { kind: 'allow', isByPath: true };
     isAllowed = true;
   }
   if (isAllowed) return { kind: 'ask', because: 'tainted' }; // tainted-asks

@@ -14,6 +14,8 @@ export interface ServerSettings {
   readonly keyArguments?: Readonly<Record<string, string | { readonly argument: string; readonly repeatable: boolean }>> | undefined;
   /** By the name of a tool: how another one of the server says whether a call of it ran. */
   readonly probe?: Readonly<Record<string, ToolProbe>> | undefined;
+  /** What one call of a tool costs, in USD, by its name or a pattern. */
+  readonly usdPerCall?: Readonly<Record<string, number>> | undefined;
   /** The server is reached over a network, where a request may still be on its way. */
   readonly isRemote?: boolean | undefined;
   readonly callTimeoutMs?: number | undefined;
@@ -65,6 +67,8 @@ export interface ToolTask {
 export interface OpenTask extends ToolTask {
   /** Since it has begun. */
   readonly ageMs: number;
+  /** Of that, it has waited for people. */
+  readonly pausedMs?: number | undefined;
   /** It is not waited for: its server is asked to cancel it. */
   readonly isCancelled?: boolean | undefined;
 }
@@ -82,6 +86,8 @@ export interface ToolCallRequest {
   readonly callId: string;
   /** The call was made before, and nothing is called: its task is asked for, or cancelled. */
   readonly task?: OpenTask | undefined;
+  /** The call was answered with a question to a person. These are the answers, and what goes back to the server with them. */
+  readonly input?: { readonly responses: JsonRecord; readonly requestState?: string | undefined } | undefined;
   /** The server has made a task of the call. On disk when it resolves, and nothing is asked of the task before. */
   onTask?(task: ToolTask): Promise<void>;
 }
@@ -99,6 +105,14 @@ export interface ToolOutcome {
   readonly ms: number;
   /** What another block has used of models for it. */
   readonly tokens?: number | undefined;
+}
+
+/** The server asks a person before it goes on. Nothing of what it says was checked. */
+export interface ToolQuestion {
+  readonly kind: 'input-required';
+  readonly requests: unknown;
+  readonly requestState?: string | undefined;
+  readonly ms: number;
 }
 
 /** A process of a server was started, or has ended for this reason. */
@@ -124,7 +138,7 @@ export interface ToolHost {
    * One call, never repeated. Resolves for every known outcome. Rejects with TOOL_OUTCOME_UNKNOWN when the request may have been read and no answer came, also when
    * `signal` fires, and when a task is gone; with TOOL_NOT_BEGUN when it surely was not; with what `onTask` rejects with.
    */
-  call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>;
+  call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion>;
   /** Ends all calls, and every process within 3 seconds. */
   halt(): Promise<void>;
   close(): Promise<void>;

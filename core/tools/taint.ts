@@ -1,7 +1,7 @@
 // What is tainted: somebody outside may have written what a model reads, and with it what the model does next. Pure: no I/O.
 //
 // own-reads: a run is tainted once it has read output of a tool that is not `closedWorld`, be it a result or the last words of a server that could not be called.
-// by-its-way: a message that came with a key, through a hook, from another block or over MCP is tainted from its beginning.
+// by-its-way: a message that came with a key, through a hook, from another block or over MCP is tainted from its beginning, unless its key was trusted when it came.
 // spreads: what a model sees of a tainted message, be it in the conversation, in the summary of it, or as a fact, taints what it does and says then. So an answer keeps what
 //   has tainted it, however long ago that was.
 import type { ChatEntry, Taint } from '../types.ts';
@@ -27,7 +27,7 @@ export function taintOfSeen({ entries, remembered = [] }: SeenBefore): readonly 
 }
 
 function taintOfEntry({ id, chain = [], taint = [] }: ChatEntry): readonly Taint[] {
-  return [...chain.flatMap(({ via }): Taint[] => (via === 'api' ? [] : [{ messageId: id, via }])), ...taint];
+  return [...chain.flatMap(({ via, trusted }): Taint[] => (via === 'api' || trusted === true ? [] : [{ messageId: id, via }])), ...taint];
 }
 
 /** own-reads, and what its beginning says. `isClosed` decides about results that do not say it themselves. */

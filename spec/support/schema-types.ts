@@ -49,8 +49,8 @@ export type BlockPulse = Required<PulseFile>;
 /** memory.json. */
 export type BlockMemory = MemoryFile;
 
-/** Why a model was called: for an answer, or for a summary of the memory. */
-export type CallPurpose = 'chat' | 'summary';
+/** What was paid for: a call of a model for an answer or for a summary of the memory, or a call of a tool. */
+export type CallPurpose = 'chat' | 'summary' | 'tool';
 
 /** Who or what caused a transition. */
 export type TransitionActor = Transition['actor'];

@@ -12,6 +12,8 @@ type Samplers = Pick<
 >;
 
 const RECORDED = 1;
+/** Where the header has the last digit of its flags. */
+const LAST_FLAG = 54;
 
 /** Something whose spans have ended. */
 export interface Noted {
@@ -58,6 +60,7 @@ export class SpanIds {
 
 /** The span that this header names, unless it is not recorded. */
 export function recorded(traceparent: string | undefined): TraceParent | undefined {
+  if (traceparent === undefined || (Number.parseInt(traceparent[LAST_FLAG] ?? '', 16) & RECORDED) === 0) return undefined; // most that get here
   const parent = parseTraceparent(traceparent);
   return parent !== undefined && isRecorded(parent) ? parent : undefined;
 }

@@ -89,7 +89,10 @@ export function addCall(costs: BlockCosts, call: BilledCall): BlockCosts {
     byDay: newest(DAYS_KEPT, addTo(costs.byDay, at.slice(0, 10), one)),
     byPurpose: addTo(costs.byPurpose, call.purpose, one),
     answersByHour: call.purpose === 'chat' && !call.failed ? withAnswer(costs.answersByHour, at.slice(0, 13)) : costs.answersByHour,
-    lastCall: { at, messageId, provider, model, usage: isUsage(usage) ? usage : null, costUsd: one.costUsd, latencyMs, ttftMs },
+    lastCall:
+      call.purpose === 'tool'
+        ? costs.lastCall
+        : { at, messageId, provider, model, usage: isUsage(usage) ? usage : null, costUsd: one.costUsd, latencyMs, ttftMs },
     ...(call.budget !== undefined && { budget: call.budget }),
     lastUpdated: later(costs.lastUpdated, at),
   };

@@ -126,6 +126,13 @@ export class Billing {
     return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed, ...(isHanded && { handed: line }) };
   }
 
+  /** Writes the line of a call of a tool. Rejects as `write` does. */
+  async writeTool(call: Omit<LedgerLine, 'purpose'>, key: string | undefined): Promise<void> {
+    const line = { ...call, purpose: 'tool' as const };
+    if (key !== undefined) this.#options.countForKey?.({ ...line, key, latencyMs: 0, ttftMs: null });
+    await this.#options.ledger.append(line).catch(ledgerFault);
+  }
+
   /** Where only answers tell the price, one without its bill costs as much a token as the dearest one of its model (pricing.ts, not-told). */
   async #costOf(pricedAs: PricedModel | undefined, usage: Usage): Promise<number | null> {
     if (pricedAs?.toldBy === undefined) return this.#price(pricedAs, usage);

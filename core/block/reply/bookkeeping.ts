@@ -9,7 +9,12 @@ import { fittedConfig } from './fitted-config.ts';
 import { needsCompaction, windowStand } from './window.ts';
 
 /** Adds a call to costs.json, with the caps as they stand after it. */
-export async function recordCall(context: BlockContext, bill: Bill, purpose: CallPurpose, messageId: string | null): Promise<void> {
+export async function recordCall(
+  context: Pick<BlockContext, 'name' | 'files' | 'world' | 'at'>,
+  bill: Omit<Bill, 'latencyMs'> & { readonly latencyMs: number | null },
+  purpose: CallPurpose,
+  messageId: string | null,
+): Promise<void> {
   // A file that was lost while the monitor ran is rebuilt from the ledger, which has this call already.
   const isCounted = isBlank(await context.files.costs.read()) && (await recoverCosts(context)) > 0;
   const budget = await budgetStand(context, await context.files.config.read());

@@ -19,7 +19,13 @@ export async function checkBudget(
   inputTokens: number,
 ): Promise<Pause | undefined> {
   if (!hasCaps(config.budget) || candidate === undefined) return undefined;
-  const verdict = await judge(context, config, await context.world.calls.billing.worstCase(candidate, inputTokens));
+  return pauseAt(context, config, await context.world.calls.billing.worstCase(candidate, inputTokens));
+}
+
+/** The same for what costs at most this. */
+export async function pauseAt(context: BlockContext, config: BlockConfig, worstCase: WorstCase): Promise<Pause | undefined> {
+  if (!hasCaps(config.budget)) return undefined;
+  const verdict = await judge(context, config, worstCase);
   return verdict.kind === 'ok' ? undefined : pauseOf(context, verdict);
 }
 
@@ -56,11 +62,11 @@ async function pauseOf(context: BlockContext, verdict: BudgetVerdict & { readonl
 }
 
 /** The spend of today and this month by the ledger, and the state of the caps, for costs.json. */
-export async function budgetStand(context: BlockContext, config: BlockConfig): Promise<BudgetStand> {
+export async function budgetStand(context: Pick<BlockContext, 'name' | 'world'>, config: BlockConfig): Promise<BudgetStand> {
   return (await judge(context, config, { usd: 0, tokens: 0 })).stand;
 }
 
-async function judge({ name, world }: BlockContext, { budget }: BlockConfig, worstCase: WorstCase): Promise<BudgetVerdict> {
+async function judge({ name, world }: Pick<BlockContext, 'name' | 'world'>, { budget }: BlockConfig, worstCase: WorstCase): Promise<BudgetVerdict> {
   const now = world.now();
   const [day, month] = await world.store.ledger.spend(name, [dayStart(now, budget.timezone), monthStart(now, budget.timezone)]);
   return judgeBudget({ budget, day, month, worstCase, now });

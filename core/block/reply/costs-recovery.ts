@@ -15,7 +15,7 @@ export function isBlank({ lastUpdated, lastReset }: BlockCosts): boolean {
  * Adds the calls of the ledger that are newer than costs.json; for a blank file, all calls since the block was created. Resolves with their
  * number. Rejects with STORAGE_FAILED, or the system's own error, while a file can't be read.
  */
-export async function recoverCosts(context: BlockContext): Promise<number> {
+export async function recoverCosts(context: Pick<BlockContext, 'name' | 'files' | 'world' | 'at'>): Promise<number> {
   const { files, world, name } = context;
   const costs = await files.costs.read();
   const since = await knownUntil(context, costs);
@@ -33,7 +33,7 @@ export async function recoverCosts(context: BlockContext): Promise<number> {
 }
 
 /** Epoch milliseconds up to which costs.json has everything. */
-async function knownUntil({ files }: BlockContext, { lastUpdated, lastReset }: BlockCosts): Promise<number> {
+async function knownUntil({ files }: Pick<BlockContext, 'files'>, { lastUpdated, lastReset }: BlockCosts): Promise<number> {
   const at = Date.parse(lastUpdated ?? lastReset ?? (await files.config.read()).createdAt);
   return Number.isNaN(at) ? 0 : at;
 }
@@ -45,7 +45,7 @@ async function addCalls(costs: BlockCosts, lines: AsyncIterable<LedgerLine>): Pr
   let lastCall: BlockCosts['lastCall'] = null;
   for await (const line of lines) {
     sum = addCall(sum, { ...line, latencyMs: null, ttftMs: null, failed: line.failed === true });
-    lastCall ??= sum.lastCall;
+    if (line.purpose !== 'tool') lastCall ??= sum.lastCall;
     calls += 1;
   }
   return { sum: { ...sum, lastCall: lastCall ?? costs.lastCall }, calls };

@@ -218,8 +218,9 @@ export class PostgresGatewayBook implements GatewayBook {
   /** Writes what waits, and gives back what is left. */
   async close(): Promise<void> {
     clearInterval(this.#givingBack);
-    for (const { key, ...call } of [...this.#open.values()])
-      this.record({ ...call, key, firstTextMs: null, durationMs: 0, at: new Date(this.#options.now()).toISOString() });
+    const at = new Date(this.#options.now()).toISOString();
+    for (const { requestId, key, group, provider, model, usage, costUsd, leastUsd, error } of [...this.#open.values()])
+      this.record({ at, requestId, key, group, provider, model, usage, costUsd, leastUsd, error, firstTextMs: null, durationMs: 0 });
     this.#open.clear();
     await this.flush();
     clearTimeout(this.#timer);

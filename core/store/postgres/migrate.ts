@@ -10,6 +10,7 @@ import { TABLES } from './migrations/001-tables.ts';
 import { BLOCKS } from './migrations/002-blocks.ts';
 import { CREDENTIALS } from './migrations/003-credentials.ts';
 import { RUNS } from './migrations/004-runs.ts';
+import { LIST_TEXTS } from './migrations/005-list-texts.ts';
 import type { StorePlace } from './place.ts';
 import { PROTOCOL } from './protocol.ts';
 import { Database, type Run } from './pool.ts';
@@ -25,6 +26,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '002-blocks', text: BLOCKS },
   { name: '003-credentials', text: CREDENTIALS },
   { name: '004-runs', text: RUNS },
+  { name: '005-list-texts', text: LIST_TEXTS },
 ];
 
 const HAS_SETTINGS = { name: 'schema-exists', text: "select to_regclass('bh.setting') is not null as found" };

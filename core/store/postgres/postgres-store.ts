@@ -16,6 +16,7 @@ import { checkDatabase } from './check.ts';
 import { checkPostgres } from './check-alone.ts';
 import { PostgresGatewayBook } from './gateway-book.ts';
 import { PostgresLedger } from './ledger.ts';
+import { ListTexts } from './list-text.ts';
 import { LogWriter } from './log-writer.ts';
 import { PostgresMembership } from './membership.ts';
 import { assertMigrated, isWithoutSchema, migrate, planMigrations } from './migrate.ts';
@@ -123,6 +124,7 @@ class PostgresStore implements Store {
   readonly #projection: Projection;
   readonly #logs: LogWriter;
   readonly #partitions: Partitions;
+  readonly #texts: ListTexts;
   readonly #watch: NodeWatch;
   #membership: PostgresMembership;
   #url: string | undefined;
@@ -156,6 +158,7 @@ class PostgresStore implements Store {
       for (const block of blocks) posts.tell({ what: 'document', block, kind: 'log' });
     });
     this.#partitions = new Partitions(database, onFault);
+    this.#texts = new ListTexts(database, onFault);
     this.#watch = new NodeWatch(
       bus,
       () => this.#membership,
@@ -214,6 +217,7 @@ class PostgresStore implements Store {
     store.#timeline = await timelineOf(database);
     membership.start();
     store.#partitions.start();
+    store.#texts.start();
     return store;
   }
 
@@ -288,6 +292,7 @@ class PostgresStore implements Store {
   /** gone-in-order. */
   async #close(): Promise<void> {
     this.#partitions.close();
+    this.#texts.close();
     this.#watch.close();
     const steps = [
       () => this.#projection.close(),

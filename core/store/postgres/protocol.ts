@@ -10,4 +10,6 @@ export const PROTOCOL = 2;
 export const PROTOCOLS = {
   /** To give blocks away when asked, and to take none. */
   drained: 2,
+  /** To write what the list is searched for. */
+  listTexts: 2,
 } as const;

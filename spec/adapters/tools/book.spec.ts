@@ -212,3 +212,17 @@ t.test('a tool whose schema is beyond the bounds, or whose name comes twice, is 
     ['__proto__'],
   );
 });
+
+t.test('of the secrets in auth.json, those that the entry of a server names are its own', async (t) => {
+  const { book, servers, write, approve } = serverRig(t);
+  const secret = '$' + '{auth:files.token}';
+  write({ mcpServers: { files: { ...FILES, env: { FILES_KEY: secret, SHORT: '$' + '{auth:files.pin}', WHO: '$' + '{HOME}' } } } });
+  await servers.setSecret('files', 'token', { value: 'hunter2hunter2' });
+  await servers.setSecret('files', 'pin', { value: '1234' });
+  await servers.setSecret('files', 'other', { value: 'another-secret' });
+  await approve('files');
+  const { tools } = await book.catalogue(['files']);
+  const { ownSecrets, secrets } = await book.callable('files', 'read_file', tools[0]?.pin ?? '');
+  t.strictSame(ownSecrets, ['hunter2hunter2'], 'not a short one, nor a variable, nor what it does not get');
+  t.ok(secrets.includes('another-secret'), 'which its log must not show either');
+});

@@ -43,7 +43,7 @@ t.test('odd names and halves of characters do no harm', async (t) => {
 t.test('read-or-unasked: a server that asks and does not read is not answered', async (t) => {
   const stdout = new PassThrough();
   const stdin = new Writable({ write: () => undefined }); // nobody reads it
-  const transport = new StdioTransport({ stdin, stdout }, 1_000_000, { onNoise: () => undefined, onLife: () => undefined });
+  const transport = new StdioTransport({ stdin, stdout }, 1_000_000, { onNoise: () => undefined, onFlood: () => undefined, onLife: () => undefined });
   const asked: unknown[] = [];
   transport.onmessage = (message) => {
     asked.push('id' in message && message.id);
@@ -71,4 +71,25 @@ t.test('the id of a call is read from the message that makes it', async (t) => {
   t.equal(callIdOf({ ...call, params: {} }), undefined);
   t.equal(callIdOf({ ...call, params: { _meta: { [CALL_ID]: 7 } } }), undefined);
   t.equal(callIdOf({ jsonrpc: '2.0', id: 1, result: {} }), undefined);
+});
+
+t.test('a server that sends a hundred thousand messages within a minute which answer nothing is ended; answers do not count', async (t) => {
+  const stdout = new PassThrough({ highWaterMark: 64 * 1024 * 1024 });
+  let floods = 0;
+  let messages = 0;
+  const stdin = new PassThrough().resume();
+  const transport = new StdioTransport({ stdin, stdout }, 1_000_000, { onNoise: () => undefined, onFlood: () => (floods += 1), onLife: () => undefined });
+  transport.onmessage = () => (messages += 1);
+  await transport.start();
+  const told = (count: number): void => void stdout.write('{"jsonrpc":"2.0","method":"notifications/message"}\n'.repeat(count));
+  told(99_999);
+  await transport.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
+  stdout.write('{"jsonrpc":"2.0","id":1,"result":{}}\n');
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(messages, 100_000);
+  t.equal(floods, 0);
+  told(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(floods, 1);
+  t.equal(messages, 100_000, 'and it is not handed on');
 });

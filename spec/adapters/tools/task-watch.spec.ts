@@ -7,6 +7,7 @@ import { overSessions } from '../../../adapters/tools/task-watch.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
 import type { FullServerSettings } from '../../../adapters/tools/server.ts';
 import type { JsonRecord, OpenTask, ToolCallRequest, ToolTask } from '../../../core/index.ts';
+import { WHO } from '../../support/tools/task-desk.mjs';
 import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 import { until } from '../../support/until.ts';
 import { nodeServer } from '../../support/tools/stand-in-book.ts';
@@ -73,11 +74,6 @@ t.test('what a task ends with is the outcome: an error of the tool, a failure, a
   const { call } = tasks(t);
   t.match(await call('wrong'), { isError: true, parts: [{ text: 'The amount is missing.' }] });
   t.match(await call('failing'), { isError: true, parts: [{ text: 'The server could not finish the call. The bank is closed.' }] });
-  t.match(
-    await call('asking'),
-    { isError: true, parts: [{ text: 'The server has cancelled the call. As you wished.' }] },
-    'it asks, gets nothing, and is cancelled',
-  );
   t.match(await call('needing'), { isError: true, parts: [{ text: 'The server needs what it does not get here: Missing required client capability' }] });
 });
 
@@ -88,6 +84,16 @@ t.test('a task of an earlier session is asked for, and nothing is called', async
   t.equal(textOf(await call('pay', { to: 'bob' }, { task })), 'Paid bob.');
   t.equal(effects(), 1);
   t.equal(told().filter((line) => line.startsWith('tools/call')).length, 1);
+});
+
+t.test('what a task asks a person is a question; its answer goes to the task, which is asked for further and not asked twice', async (t) => {
+  const { call, recorded, told, effects } = tasks(t);
+  t.match(await call('asking'), { kind: 'input-required', requests: { who: WHO } });
+  const task: OpenTask = { ...(recorded[0] as ToolTask), ageMs: 50_000_000, pausedMs: 50_000_000 };
+  const responses = { who: { action: 'accept', content: { name: 'Ada' } } };
+  t.equal(textOf(await call('asking', {}, { task, input: { responses } })), JSON.stringify(responses), 'the time that people took does not count');
+  t.ok(told().includes('tasks/update task-1'));
+  t.equal(effects(), 1);
 });
 
 t.test('a task that is gone, or that its server does not want to be asked for, leaves the call unknown', async (t) => {

@@ -91,6 +91,7 @@ t.test('a configuration is taken from a file or a pipe, and options change it', 
     stderr: /^blockhouse: Standard input is not valid JSON: line 1, column \d+\.\n$/,
   });
   t.match(await on(['new', 'three', '--model', 'm']), { code: 2, stderr: /--model also needs --provider/ });
+  t.match(await on(['new', 'three', '--provider', 'nobody']), { code: 2, stderr: /There is no provider nobody\. Use one of .*ollama/ });
 });
 
 t.test('what is refused is told in one line, with the code of its kind', async (t) => {

@@ -134,4 +134,10 @@ t.test('a key gets the right to ask blocks, shows them, and loses it', async (t)
   t.match(await on(['key', 'new', 'agent', '--right', 'mcp', '--block', 'ada']), { code: 0 });
   t.match(await on(['key', 'new', 'both', '--right', 'mcp', '--right', 'blocks']), { code: 0 });
   t.match(await table(), /\nagent .* ada \(MCP\) .*\nboth .* all \(also MCP\) /);
+  t.match(await on(['key', 'set', 'agent', '--trusted']), { code: 0 });
+  t.match(await table(), /\nagent .* ada \(MCP\), trusted /);
+  t.match(await on(['key', 'set', 'agent', '--right', 'mcp']), { code: 0 });
+  t.match(await table(), /\nagent .*, trusted /, 'what is left out stays');
+  t.match(await on(['key', 'set', 'agent', '--no-trusted']), { code: 0 });
+  t.notMatch(await table(), /trusted/);
 });

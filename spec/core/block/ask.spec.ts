@@ -30,6 +30,8 @@ t.test('a question is a message of the channel api, with the key that it came wi
     { content: 'hi', channel: 'api', chain: [{ via: 'api' }], clientId: /^wire::/ },
     { content: 'hi', channel: 'api', chain: [{ via: 'key', key: 'app' }], clientId: /^wire:app:/ },
   ]);
+  await one.blocks.ask('ada', say('trusted', { key: { ...APP, trusted: true } }));
+  t.strictSame((await messagesOf(one)).at(-1)?.chain, [{ via: 'key', key: 'app', trusted: true }], 'that its key is trusted stays with it');
 });
 
 t.test('an idempotency key is the same message for ever, also while the block is stopped', async (t) => {

@@ -66,7 +66,7 @@ t.test('where compares real paths: not .., a link, %2e, a relative one, an array
   mkdirSync(`${home}/out/a/b`);
   const within = (path: unknown) => judge({ allow: [{ tool: 'bank/pay', where: { path: '~/out/**' } }] }, { arguments: { path } }, { ...PATHS, home });
   for (const path of [`${home}/out/a/there.txt`, `${home}/out/a/b/new/deep.txt`, `${home}/out/a/b/`, `${home}/out`])
-    t.strictSame(await within(path), { kind: 'allow' }, path);
+    t.strictSame(await within(path), { kind: 'allow', isByPath: true }, path);
   for (const path of [
     `${home}/secret/a.txt`,
     `${home}/out/../secret/a.txt`,

@@ -43,6 +43,13 @@ t.test('by-its-way: a key, a hook, another block and MCP taint, a program with t
   for (const via of ['key', 'hook', 'block', 'mcp'])
     t.strictSame(taintOfSeen({ entries: [entry('m1', { chain: [{ via }] })] }), [{ messageId: 'm1', via }], via);
   t.strictSame(taintOfSeen({ entries: [entry('m1', { chain: [{ via: 'api' }] }), entry('m2')] }), []);
+  for (const via of ['key', 'mcp'])
+    t.strictSame(taintOfSeen({ entries: [entry('m1', { chain: [{ via, key: 'app', trusted: true }] })] }), [], `a trusted key, ${via}`);
+  const further = [
+    { via: 'key', key: 'app', trusted: true },
+    { via: 'block', block: 'eve' },
+  ];
+  t.strictSame(taintOfSeen({ entries: [entry('m1', { chain: further })] }), [{ messageId: 'm1', via: 'block' }], 'and what came through a block afterwards');
 });
 
 t.test('spreads: by the answers of the conversation, and by what is remembered; each is named once, ten at most', async (t) => {

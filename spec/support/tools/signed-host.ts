@@ -63,7 +63,9 @@ export async function signedHost(t: Test, { oauth = ROBOT, ...options }: SignedO
     calls += 1;
     const { pin = '' } = known.find((one) => one.tool === 'echo') ?? {};
     const call = { block: 'ada', server: 'crm', tool, arguments: { text }, pin, timeoutMs: 20_000, maxBytes: 1_000_000, callId: `ada/m/${calls}.1` };
-    return on.call(call, new AbortController().signal);
+    const outcome = await on.call(call, new AbortController().signal);
+    if (outcome.kind !== 'result') throw new Error('The tool asks a person.');
+    return outcome;
   };
   const file = join(workspace, 'auth.json');
   const auth = (): ReturnType<SignedHost['auth']> => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {});

@@ -19,7 +19,8 @@ const TOOLS = {
   long: { id: ({ length }) => 'i'.repeat(length), end: () => ({ status: 'completed', result: complete('long') }) },
   renamed: { answer: (task) => ({ ...task, taskId: `${task.taskId}x` }) },
   nonsense: { answer: () => ({ status: 'finished' }) },
-  asking: { answer: (task) => ({ ...task, status: 'input_required', inputRequests: {} }), cancel: 'cancelled' },
+  /** It asks until it is answered, and once more for what it was just told. */
+  asking: { asks: true, end: (_, { answers }) => ({ status: 'completed', result: complete(JSON.stringify(answers)) }) },
   gone: { error: () => ({ code: -32602, message: 'Task not found' }) },
   unspoken: { error: ({ code }) => ({ code, message: 'Missing required client capability' }) },
   stumbling: {
@@ -27,6 +28,12 @@ const TOOLS = {
     end: () => ({ status: 'completed', result: complete('at last') }),
   },
   needing: { refuse: { code: -32003, message: 'Missing required client capability' } },
+};
+
+/** A form with one field. */
+export const WHO = {
+  method: 'elicitation/create',
+  params: { mode: 'form', message: 'Who are you?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } },
 };
 
 export const NAMES = Object.keys(TOOLS);
@@ -45,17 +52,18 @@ export function taskDesk({ file, note, book }) {
   });
   const shown = (task) => {
     const { tool, args, createdAt, cancelledAt } = task;
-    const { workMs = args.workMs ?? 30, end, answer, cancel } = TOOLS[tool];
+    const { workMs = args.workMs ?? 30, end, answer, cancel, asks } = TOOLS[tool];
     const seed = seedOf(task);
     if (cancelledAt !== undefined && cancel !== 'ignored') return { ...seed, status: 'cancelled', statusMessage: 'As you wished.' };
     if (answer !== undefined) return answer(seed);
-    return end !== undefined && Date.now() - createdAt >= workMs ? { ...seed, ...end(args) } : seed;
+    if (asks && (task.answers === undefined || task.isBehind)) return { ...seed, status: 'input_required', inputRequests: { who: WHO } };
+    return end !== undefined && Date.now() - createdAt >= workMs ? { ...seed, ...end(args, task) } : seed;
   };
   return {
     /** As the answer to a request: `{result}` or `{error}`; undefined for a method that it does not have. */
     answer(method, params) {
       if (method === 'tools/call') return this.call(params);
-      if (method !== 'tasks/get' && method !== 'tasks/cancel') return undefined;
+      if (method !== 'tasks/get' && method !== 'tasks/cancel' && method !== 'tasks/update') return undefined;
       const { taskId } = params;
       tell(`${method} ${taskId.slice(0, 60)}`);
       const tasks = read();
@@ -63,8 +71,10 @@ export function taskDesk({ file, note, book }) {
       if (task === undefined) return { error: { code: -32602, message: 'Task not found' } };
       task.asked += 1;
       if (method === 'tasks/cancel') task.cancelledAt ??= Date.now();
+      if (method === 'tasks/update') Object.assign(task, { answers: params.inputResponses, isBehind: true });
+      else task.isBehind = task.isBehind === true && task.asked < 5;
       write(tasks);
-      if (method === 'tasks/cancel') return { result: { resultType: 'complete' } };
+      if (method !== 'tasks/get') return { result: { resultType: 'complete' } };
       const error = TOOLS[task.tool].error?.(task.args, task.asked);
       return error === undefined ? { result: { resultType: 'complete', ...shown(task) } } : { error };
     },

@@ -117,7 +117,7 @@ export function dayText({ day, cost, calls, uncounted }: DaySum): string {
   return `${day}: ${usd(cost)}, ${plural(calls, 'call', 'calls')}${uncounted === 0 ? '' : `, ${uncountedText(uncounted)}`}`;
 }
 
-const PURPOSES: Readonly<Record<string, string>> = { chat: 'Answers', summary: 'Summaries of the memory' };
+const PURPOSES: Readonly<Record<string, string>> = { chat: 'Answers', summary: 'Summaries of the memory', tool: 'Tools' };
 
 /** What a call was for; an unknown purpose by its own name. */
 export function purposeName(purpose: string): string {

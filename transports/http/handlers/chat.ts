@@ -57,6 +57,9 @@ export const find = async (context: RouteContext): Promise<Reply<MessageFound>> 
 /** `{versions}`, each `{entry, answer}`, the oldest first. Fails with MESSAGE_NOT_FOUND. */
 export const versions = async (context: RouteContext) => ok(await context.core.blocks.versions(param(context, 'name'), param(context, 'id')));
 
+/** `{servers, tools}`: the tools of a block with the rule that holds for each. */
+export const tools = async (context: RouteContext) => ok(await context.core.blocks.tools(param(context, 'name')));
+
 /** `{messageId, records}`: the journal of a message's run with tools. Fails with RUN_NOT_FOUND. */
 export const run = async (context: RouteContext) => ok(await context.core.blocks.run(param(context, 'name'), param(context, 'id')));
 

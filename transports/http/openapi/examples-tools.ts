@@ -63,6 +63,29 @@ export const TOOL_EXAMPLES = {
     summary: 'What it gave',
     value: { success: true, result: { isError: false, text: 'Hello', images: 0, ms: 12, bytes: 32, marks: TOOL.marks } },
   },
+  BlockTools: {
+    of: 'BlockToolList',
+    summary: 'One tool, which may be called',
+    value: {
+      servers: [{ name: 'files', state: 'idle' }],
+      tools: [
+        {
+          server: 'files',
+          tool: 'read_file',
+          state: 'approved',
+          rule: 'allow',
+          by: 'files/read_*',
+          allowsSome: false,
+          evenTainted: false,
+          asksTainted: false,
+          marks: TOOL.marks,
+          tokens: 34,
+          callsToday: 2,
+          mustBeFound: false,
+        },
+      ],
+    },
+  },
   ApprovedTools: { of: 'ApproveToolServer', summary: 'The server, and a tool', value: { definition: HASH, tools: { read_file: TOOL_HASH } } },
   ApprovedToolServer: {
     of: 'ToolServerChanged',

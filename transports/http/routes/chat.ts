@@ -98,6 +98,17 @@ export const CHAT_ROUTES = {
     errors: ['MESSAGE_NOT_FOUND', ...READ],
     handler: chat.versions,
   },
+  'GET /api/blocks/:name/tools': {
+    id: 'listBlockTools',
+    tag: 'Tools',
+    summary: "List a block's tools",
+    description:
+      'The tools of the servers that the block names, each with the rule that holds for its calls, its marks, and how often it was called today. Starts nothing.',
+    params: name,
+    answers: { 200: json('BlockToolList', 'Servers and tools. Both are empty for a block without tools.') },
+    errors: READ,
+    handler: chat.tools,
+  },
   'GET /api/blocks/:name/runs/:id': {
     id: 'getRun',
     tag: 'Chat',

@@ -5,10 +5,12 @@
 //   the call, which is not made again.
 // own-records: each result is written when it comes; only the last of those made side by side waits for the disk. So a crash takes no result along that a tool gave
 //   before it, and a power cut at most some, whose calls are `unknown` then.
+// where-again: a call that is allowed because of a path is made alone, and not at all if the path leads elsewhere by then.
 import { type BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { ContentPart, RunRecord } from '../../../types.ts';
+import { MAX_ROUNDS, readForms } from '../../../tools/input.ts';
 import type { CallState } from '../../../tools/journal.ts';
-import type { JsonRecord, OpenTask, ToolCallRequest, ToolHost, ToolOutcome, ToolTask } from '../../../tools/port.ts';
+import type { JsonRecord, OpenTask, ToolCallRequest, ToolHost, ToolOutcome, ToolQuestion, ToolTask } from '../../../tools/port.ts';
 import { cutText, noticeOf, resultText, shownImages, wholeParts } from '../../../tools/results.ts';
 import type { BuiltinOutcome } from './builtins.ts';
 import type { ReadyCall } from './check-calls.ts';
@@ -43,11 +45,25 @@ export interface CallOptions {
 /** Makes the calls, `parallel` at a time. Rejects where a record could not be written. */
 export async function callTools(ready: readonly ReadyCall[], options: CallOptions): Promise<void> {
   const { journal, parallel, signal } = options;
-  for (let from = 0; from < ready.length && !signal.aborted && options.mayCall(); from += parallel) {
-    const group = ready.slice(from, from + parallel);
+  for (const group of groupsOf(ready, parallel)) {
+    if (signal.aborted || !options.mayCall()) return;
+    const [first] = group;
+    if (first?.isStillAllowed !== undefined && !(await first.isStillAllowed())) {
+      await journal.append([{ t: 'refused', call: first.call.place, code: 'denied', note: ELSEWHERE }]);
+      continue;
+    }
     const at = options.at();
     const made = group.filter(({ call }) => !isTask(call, options));
-    const records = made.map(({ call, tool }): RunRecord => ({ t: 'call', call: call.place, at, try: call.tries + 1, pin: tool.definition.pin }));
+    const records = made.map(
+      ({ call, tool }): RunRecord => ({
+        t: 'call',
+        call: call.place,
+        at,
+        try: call.tries + 1,
+        pin: tool.definition.pin,
+        ...(tool.usd !== undefined && { usd: tool.usd }),
+      }),
+    );
     if (records.length > 0) await journal.append(records); // intent-first
     let left = group.length;
     const calls = group.map(async (one) => {
@@ -62,6 +78,20 @@ export async function callTools(ready: readonly ReadyCall[], options: CallOption
 /** The server has the call, and is asked for it. */
 function isTask({ task, place }: CallState, { lost }: Pick<CallOptions, 'lost'>): boolean {
   return task !== undefined && !lost.has(place);
+}
+
+const ELSEWHERE = 'The call was not made: its path has come to lead elsewhere since it was allowed, and the rules of this block do not allow that.';
+
+/** where-again. */
+function groupsOf(ready: readonly ReadyCall[], parallel: number): readonly (readonly ReadyCall[])[] {
+  const groups: ReadyCall[][] = [];
+  for (const one of ready) {
+    const last = groups.at(-1);
+    const isAlone = one.isStillAllowed !== undefined || last?.[0]?.isStillAllowed !== undefined;
+    if (last === undefined || isAlone || last.length === parallel) groups.push([one]);
+    else last.push(one);
+  }
+  return groups;
 }
 
 /** Waits for all, so that no call is left behind, and rejects with the first failure. */
@@ -85,7 +115,8 @@ async function callOne(one: ReadyCall, options: CallOptions): Promise<readonly R
   };
   const request = requestOf(one, options);
   try {
-    const outcome: BuiltinOutcome = await host.call(request.task === undefined ? { ...request, onTask } : request, signal);
+    const outcome: BuiltinOutcome | ToolQuestion = await host.call(request.task === undefined ? { ...request, onTask } : request, signal);
+    if (outcome.kind !== 'result') return [questionOf(one, outcome, options)];
     const result = await resultOf(call.place, outcome, options);
     return [...(outcome.records ?? []), { ...result, open: !tool.marks.closedWorld }];
   } catch (error) {
@@ -100,6 +131,28 @@ async function callOne(one: ReadyCall, options: CallOptions): Promise<readonly R
   }
 }
 
+/** What the server asks, if it is something that people are asked here. A server that asks too much or too often gets no answer. */
+function questionOf({ call, tool }: ReadyCall, { requests, requestState, ms }: ToolQuestion, { at }: Pick<CallOptions, 'at'>): RunRecord {
+  try {
+    if ((call.question?.round ?? 0) >= MAX_ROUNDS)
+      throw new Error(`The server has asked a person ${MAX_ROUNDS} times in this call, and gets no further answer.`);
+    const forms = readForms(requests, requestState, tool.definition.server);
+    return { t: 'input', call: call.place, at: at(), requests: forms, ...(requestState !== undefined && { requestState }) };
+  } catch (error) {
+    const text = (error as Error).message;
+    return { t: 'result', call: call.place, at: at(), ms: Math.round(ms), isError: true, text, open: !tool.marks.closedWorld };
+  }
+}
+
+/** What goes back with the call: what people have said, and where nobody has answered, that nobody has. */
+function answered({ question }: CallState): ToolCallRequest['input'] {
+  if (question === undefined) return undefined;
+  const { requests, requestState, asked } = question;
+  const { decision, input } = asked?.decision ?? {};
+  const action = decision === 'deny' ? 'decline' : 'cancel';
+  return { responses: input ?? Object.fromEntries(Object.keys(requests).map((name) => [name, { action }])), requestState };
+}
+
 /** As a part of a sentence. */
 function causeOf({ code, message }: BlockhouseError): string {
   return code === 'INTERNAL_ERROR' ? 'the program that makes the calls has failed' : message.replace(/\.$/, '');
@@ -111,10 +164,13 @@ export function argumentsOf({ call, tool: { key } }: ReadyCall, { block, message
   return key === undefined ? args : { ...args, [key.argument]: `${block}/${messageId}/${call.place}` };
 }
 
-function openTask({ task }: CallState, { at }: Pick<CallOptions, 'at'>): OpenTask | undefined {
+/** The task of a call, as it is asked for; undefined where there is none. */
+export function openTask({ task, question }: CallState, { at }: Pick<CallOptions, 'at'>): OpenTask | undefined {
   if (task === undefined) return undefined;
   const { taskId, ttlMs, pollMs, at: since } = task;
-  return { taskId, ttlMs, pollMs, ageMs: Math.max(0, Date.parse(at()) - Date.parse(since)) };
+  const toMs = (until: string): number => Math.max(0, Date.parse(until) - Date.parse(since));
+  const decided = question?.asked?.decision?.at;
+  return { taskId, ttlMs, pollMs, ageMs: toMs(at()), ...(decided !== undefined && { pausedMs: toMs(decided) }) };
 }
 
 function requestOf(one: ReadyCall, options: CallOptions): ToolCallRequest {
@@ -129,6 +185,7 @@ function requestOf(one: ReadyCall, options: CallOptions): ToolCallRequest {
     timeoutMs: settings.callTimeoutMs ?? CALL_TIMEOUT_MS,
     maxBytes: settings.maxResultBytes ?? MAX_BYTES,
     callId: `${block}/${messageId}/${one.call.place}`,
+    ...(one.call.question !== undefined && { input: answered(one.call) }),
     ...(isTask(one.call, options) && { task: openTask(one.call, options) }),
   };
 }

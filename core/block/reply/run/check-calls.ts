@@ -2,6 +2,7 @@
 //
 // no-silent-repeat: a call that was sent and has no outcome is sent again only if its tool is repeatable, and not more than MAX_TRIES times in all.
 // bound: what was approved is this tool with these arguments and this definition.
+// where-again: a call that only a rule with `where` allows is judged again right before it is made, when the calls before it have ended: they may have made a link.
 import { homedir } from 'node:os';
 import { randomBytes } from 'node:crypto';
 import type { RunRecord } from '../../../types.ts';
@@ -46,6 +47,8 @@ export interface CheckOptions {
 export interface ReadyCall {
   readonly call: CallState;
   readonly tool: OfferedTool;
+  /** where-again. Undefined where nothing can have changed. */
+  isStillAllowed?(): Promise<boolean>;
 }
 
 /** What becomes of the calls: if anything is asked, none is ready. */
@@ -117,13 +120,13 @@ class Check {
     if (approval === undefined && equalBefore(state, this.#call) + 1 >= (state.limits?.sameCall ?? Number.POSITIVE_INFINITY))
       return this.#refuse('same-call', 'You have called this with the same arguments before; the results are above. Do something else, or answer.');
     const ruled = await this.#ruled(tool);
-    if (ruled !== undefined) return ruled;
+    if (ruled !== undefined && 't' in ruled) return ruled;
     if (!this.#room.take()) return this.#refuse('limit', 'The run has made all the calls that it may make. Answer with what you have.');
-    return { ready: { call: this.#call, tool } };
+    return { ready: { call: this.#call, tool, ...ruled } };
   }
 
-  /** Undefined where the call may be made. */
-  async #ruled(tool: OfferedTool): Promise<RunRecord | undefined> {
+  /** A record, unless the call may be made. */
+  async #ruled(tool: OfferedTool): Promise<RunRecord | Pick<ReadyCall, 'isStillAllowed'> | undefined> {
     const { settings, state, real } = this.#options;
     const { asked, approval } = this.#call;
     const isRepeat = isRepeatOf(state, this.#call, tool.marks.readOnly);
@@ -132,7 +135,10 @@ class Check {
     const verdict = await judgeCall(settings, call, { home: homedir(), real });
     if (verdict.kind === 'deny') return this.#refuse('denied', 'The rules of this block do not allow this call.');
     if (approval?.decision !== undefined) return this.#decided(tool);
-    if (verdict.kind === 'allow') return undefined;
+    if (verdict.kind === 'allow')
+      return verdict.isByPath === true
+        ? { isStillAllowed: async () => (await judgeCall(settings, call, { home: homedir(), real })).kind === 'allow' }
+        : undefined;
     return this.#ask(tool, 'call', verdict.because);
   }
 
@@ -152,6 +158,8 @@ class Check {
     const { settings, causes } = this.#options;
     const { tries, approval, place } = this.#call;
     const isSame = tool !== undefined && tool.definition.pin === this.#call.pin;
+    const question = this.#question(tool, isSame);
+    if (question !== undefined) return question;
     if (isSame && this.#call.task !== undefined && !this.#options.lost.has(place)) return { ready: { call: this.#call, tool } }; // the server knows
     if (isSame && tool.isRepeatable && tries < MAX_TRIES) return { ready: { call: this.#call, tool } }; // no-silent-repeat
     const why = causes.get(place) ?? 'the server ended while it ran';
@@ -175,6 +183,27 @@ class Check {
     return { t: 'unknown', call: place, why, ...(causes.has(place) && { open: tool?.marks.closedWorld !== true }) };
   }
 
+  /** What becomes of a call whose server has asked a person; undefined where it has not, or where the call was made again with the answer. */
+  #question(tool: OfferedTool | undefined, isSame: boolean): Verdict | undefined {
+    const { question, place, task } = this.#call;
+    if (question === undefined || question.isAnswered || (task !== undefined && this.#options.lost.has(place))) return undefined;
+    const over = (why: string): RunRecord => {
+      const text = `The server has asked a person for something, and got no answer: ${why}.`;
+      return { t: 'result', call: place, at: new Date(this.#options.now).toISOString(), ms: 0, isError: true, text };
+    };
+    if (tool === undefined || !isSame) return over('the tool has changed since'); // bound
+    if (Object.keys(question.requests).length > 0 && question.asked === undefined) return this.#ask(tool, 'input', 'input');
+    const asked = question.asked?.approval;
+    if (asked !== undefined && asked.digest !== this.#digest(tool, 'input')) return over('the tool has changed since'); // bound
+    return { ready: { call: this.#call, tool } };
+  }
+
+  /** Of what a person sees. */
+  #digest({ id, definition }: OfferedTool, kind: Approval['kind']): string {
+    const { asked, question } = this.#call;
+    return digestOf(id, kind === 'input' ? { arguments: asked.arguments, request: question?.requests } : asked.arguments, definition.pin);
+  }
+
   #notThere(): RunRecord {
     const { tools, state } = this.#options;
     const { tool } = this.#call.asked;
@@ -196,9 +225,10 @@ class Check {
     return { t: 'refused', call: this.#call.place, code, note };
   }
 
-  #ask({ id, definition, marks }: OfferedTool, kind: Approval['kind'], because: Approval['because']): RunRecord {
+  #ask(tool: OfferedTool, kind: Approval['kind'], because: Approval['because']): RunRecord {
+    const { id, definition, marks } = tool;
     const { block, messageId, settings, now } = this.#options;
-    const { place, asked } = this.#call;
+    const { place, asked, question } = this.#call;
     const approval: Approval = {
       id: `a${randomBytes(8).toString('hex')}`,
       block,
@@ -207,12 +237,13 @@ class Check {
       kind,
       tool: id,
       arguments: asked.arguments,
-      digest: digestOf(id, asked.arguments, definition.pin),
+      digest: this.#digest(tool, kind),
       because,
       marks,
       readBefore: this.#readBefore(),
       ...(this.#taint().length > 0 && { taint: this.#taint() }),
       pin: definition.pin,
+      ...(kind === 'input' && question !== undefined && { request: question.requests }),
       createdAt: new Date(now).toISOString(),
       expiresAt: new Date(now + settings.approvals.timeoutMs).toISOString(),
     };

@@ -100,7 +100,7 @@ export class ModelStep {
   }
 
   #ask({ messages, tokens }: Prompt, step: number, concludes: boolean, signal: AbortSignal): Promise<ModelAnswer> {
-    const { context, messageId, candidate, tools, onFirstText } = this.#options;
+    const { context, messageId, attempt, candidate, tools, onFirstText } = this.#options;
     const text = new AnswerText();
     return context.world.calls.make({
       block: context.name,
@@ -108,6 +108,7 @@ export class ModelStep {
       messages,
       purpose: 'chat',
       messageId,
+      key: attempt.message.chain?.find(({ key }) => key !== undefined)?.key,
       step,
       tools: tools().map(({ shown }) => shown),
       ...(concludes && { toolChoice: 'none' }),

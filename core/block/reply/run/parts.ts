@@ -5,5 +5,6 @@ export { decide } from './decide.ts';
 export { runFor } from './run.ts';
 export { skillOwners } from './run-skills.ts';
 export { missingTools } from './run-tools.ts';
+export { toolRules } from './tool-rules.ts';
 export { decisionsOf, shownStored } from './shown.ts';
 export { runsInProcess, waitFor } from './waiting.ts';

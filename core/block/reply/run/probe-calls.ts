@@ -5,7 +5,7 @@
 // late-arrival: a request over a network may arrive after its probe, so what is not found there is looked for once more, ARRIVAL_MS later.
 import { setTimeout as delay } from 'node:timers/promises';
 import { toBlockhouseError } from '../../../errors.ts';
-import { marksOf } from '../../../tools/marks.ts';
+import { marksOf, usdOf } from '../../../tools/marks.ts';
 import type { ToolCallRequest, ToolOutcome } from '../../../tools/port.ts';
 import { hasFound } from '../../../tools/probe.ts';
 import { beginningOf, resultText } from '../../../tools/results.ts';
@@ -44,8 +44,10 @@ async function asked(one: ProbeCall, options: ProbeOptions): Promise<readonly Ru
   const place = `${call.place}p`;
   try {
     for (let tries = 1; ; tries += 1) {
-      await journal.append([{ t: 'call', call: place, at: at(), try: tries, pin: probe.definition.pin }]); // own-record
+      const usd = usdOf(probe.definition, tool.settings);
+      await journal.append([{ t: 'call', call: place, at: at(), try: tries, pin: probe.definition.pin, ...(usd !== undefined && { usd }) }]); // own-record
       const outcome = await options.host.call(requestOf(one, options), signal);
+      if (outcome.kind !== 'result') throw new Error('it asks a person for something');
       const isFound = hasFound(probe, outcome);
       await journal.append([noteOf(place, outcome, at())]);
       if (isFound === undefined) throw new Error(outcome.isError ? 'it gave an error' : 'its result is not JSON');

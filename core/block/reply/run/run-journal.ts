@@ -2,6 +2,8 @@
 //
 // first-wins: two may add to one journal, such as a run whose deadline is over and a person who decides. The store takes one record of each number; who comes second
 //   reads the journal again and says what it has to say of it then.
+// paid-once: a call of a tool with a price is in the ledger before the record that says that it ran or may have run, and once, however often it was sent. One that a
+//   process before this one may have paid for is looked for in the ledger first.
 import { BlockhouseError } from '../../../errors.ts';
 import type { RunRecord } from '../../../types.ts';
 import type { AppendOptions, Claim, Conversation } from '../../../store/port.ts';
@@ -14,6 +16,18 @@ export interface JournalOptions {
   readonly claim: Claim | undefined;
   readonly messageId: string;
   readonly listener?: RecordListener | undefined;
+  /** paid-once. Rejects where the ledger can't be written. */
+  readonly pay?: ((paid: PaidCall) => Promise<void>) | undefined;
+}
+
+/** A call of a tool that costs something. */
+export interface PaidCall {
+  readonly place: string;
+  /** `server/tool`; of a probe, the tool whose call it was asked about. */
+  readonly tool: string;
+  readonly usd: number;
+  /** It may be in the ledger, and is not older than this there: ISO 8601. Undefined where it can't be. */
+  readonly maybeSince: string | undefined;
 }
 
 const MAX_TRIES = 10;
@@ -24,10 +38,14 @@ export class RunJournal {
   #state: RunState;
   /** One append at a time, each after the records before it. */
   #last: Promise<unknown> = Promise.resolve();
+  /** By place: what was sent and is not paid, and since when a process before this one may have paid for it. */
+  readonly #unpaid = new Map<string, { readonly usd: number; readonly maybeSince: string | undefined }>();
 
   private constructor(options: JournalOptions, records: readonly RunRecord[]) {
     this.#options = options;
     this.#state = new RunState(records);
+    const since = records.find((record) => 'at' in record)?.at;
+    for (const record of records) this.#note(record, since);
   }
 
   /** Rejects with BLOCK_DAMAGED, STORAGE_FAILED. */
@@ -43,14 +61,31 @@ export class RunJournal {
   append(records: readonly RunRecord[], options: AppendOptions = {}): Promise<void> {
     const { conversation, claim, messageId, listener } = this.#options;
     const done = this.#last.then(async () => {
+      for (const record of records) await this.#pay(record);
       await conversation.appendSteps(claim, messageId, this.#state.count, records, options);
       for (const record of records) {
         this.#state.apply(record);
+        this.#note(record, undefined);
         if (listener !== undefined) tellRecord(listener, messageId, this.#state, record);
       }
     });
     this.#last = done.catch(() => undefined);
     return done;
+  }
+
+  #note(record: RunRecord, maybeSince: string | undefined): void {
+    if (record.t === 'call' && record.usd !== undefined && !this.#unpaid.has(record.call)) this.#unpaid.set(record.call, { usd: record.usd, maybeSince });
+    else if (record.t === 'result' || record.t === 'unknown' || record.t === 'refused') this.#unpaid.delete(record.call);
+  }
+
+  /** paid-once. */
+  async #pay(record: RunRecord): Promise<void> {
+    if (record.t !== 'result' && record.t !== 'unknown') return;
+    const unpaid = this.#unpaid.get(record.call);
+    if (unpaid === undefined) return;
+    const tool = this.#state.callAt(record.call.replace(/p$/, ''))?.asked.tool ?? '';
+    await this.#options.pay?.({ place: record.call, tool, ...unpaid });
+    this.#unpaid.delete(record.call);
   }
 
   /** Appends what `make` says of the journal as it is (first-wins), and resolves with that. Rejects with what `make` throws. */

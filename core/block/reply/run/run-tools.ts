@@ -51,7 +51,7 @@ export async function missingTools(
 }
 
 /** With the built-in tools of a block that has the server `block`. */
-async function catalogueOf(host: Pick<ToolHost, 'catalogue'>, { servers, send }: ToolSettings): Promise<Catalogue> {
+export async function catalogueOf(host: Pick<ToolHost, 'catalogue'>, { servers, send }: ToolSettings): Promise<Catalogue> {
   const others = servers.filter((server) => server !== BLOCK_SERVER);
   const given: Catalogue = others.length === 0 ? { tools: [], settings: {}, problems: [] } : await host.catalogue(others);
   const own = others.length === servers.length ? [] : SERVER_TOOLS.filter(({ tool }) => tool !== 'send' || send.to.length > 0);

@@ -36,6 +36,7 @@ import { RunJournal } from './run-journal.ts';
 import { openTools, type RunTools } from './run-tools.ts';
 import { RunSkills, skillOwners } from './run-skills.ts';
 import { calledIn, type EarlierRuns, earlierRuns, toolWindow } from './tool-window.ts';
+import { capPause, payerOf } from './tool-bills.ts';
 import { type After, createRunMachine, type RunSteps } from './run-machine.ts';
 
 /** What a run works with. */
@@ -255,6 +256,8 @@ export class Run implements RunSteps {
     const { context, messageId, settings, tools } = this.#options;
     const journal = await this.#opened();
     const { world } = context;
+    const pause = await capPause(context, this.#now().attempt.config, this.#ready);
+    if (pause !== undefined) return { kind: 'over', called: { kind: 'refused', pause } };
     const mayCall = (): boolean => !world.halted().halted;
     await callTools(this.#ready, {
       block: context.name,
@@ -360,7 +363,14 @@ export class Run implements RunSteps {
   async #opened(): Promise<RunJournal> {
     const { context, claim, messageId } = this.#options;
     const listener = { block: context.name, bus: context.world.bus, log: context.log };
-    this.#journal ??= await RunJournal.open({ conversation: context.files.conversation, claim, messageId, listener });
+    const { conversation } = context.files;
+    this.#journal ??= await RunJournal.open({
+      conversation,
+      claim,
+      messageId,
+      listener,
+      pay: payerOf(context, messageId, keyOf(this.#asked?.attempt.message)),
+    });
     return this.#journal;
   }
 
@@ -391,6 +401,11 @@ function endOf(signal: AbortSignal, mayCall: () => boolean): AbortSignal {
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });
   return own.signal;
+}
+
+/** With which a message was sent. */
+function keyOf(message: ChatEntry | undefined): string | undefined {
+  return message?.chain?.find(({ key }) => key !== undefined)?.key;
 }
 
 function byId(tools: readonly OfferedTool[]): ReadonlyMap<string, OfferedTool> {

@@ -209,9 +209,21 @@ export class CallJournal {
     this.#file = undefined;
   }
 
-  #add({ place: _place, ...call }: OpenCall): void {
-    const kept = { ...call, requestId: keptText(call.requestId), model: keptText(call.model) };
-    this.#open.set(call.id, kept);
+  #add({ id, at, requestId, key, group, provider, model, usage, costUsd, leastUsd, error }: OpenCall): void {
+    const kept = {
+      id,
+      at,
+      requestId: keptText(requestId),
+      key,
+      group,
+      provider,
+      model: keptText(model),
+      usage,
+      costUsd,
+      leastUsd: leastUsd ?? undefined,
+      error,
+    };
+    this.#open.set(id, kept);
     this.#waiting += `${JSON.stringify(kept)}\n`;
   }
 

@@ -16,11 +16,17 @@ async function open(t: Test) {
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('an empty database gets its schema, once, however many ask for it', async (t) => {
     const { place, database } = await open(t);
-    t.match(await pendingMigrations(database.query), [{ name: '001-tables' }, { name: '002-blocks' }, { name: '003-credentials' }, { name: '004-runs' }]);
+    t.match(await pendingMigrations(database.query), [
+      { name: '001-tables' },
+      { name: '002-blocks' },
+      { name: '003-credentials' },
+      { name: '004-runs' },
+      { name: '005-list-texts' },
+    ]);
     const done = await Promise.all(Array.from({ length: 5 }, () => migrate(place)));
     t.strictSame(
       done.flat().map(({ name }) => name),
-      ['001-tables', '002-blocks', '003-credentials', '004-runs'],
+      ['001-tables', '002-blocks', '003-credentials', '004-runs', '005-list-texts'],
     );
     t.strictSame(await pendingMigrations(database.query), []);
     await assertMigrated(database);

@@ -5,7 +5,6 @@ import { Builtins } from '../../../../../core/block/reply/run/builtins.ts';
 import { BlockhouseError } from '../../../../../core/errors.ts';
 import type { ToolDefinition } from '../../../../../core/tools/port.ts';
 import { answerRecord, callRecord, modelRecord, resultRecord, runRecord } from '../../../../support/tools/records.ts';
-import type { RunRecord } from '../../../../../core/types.ts';
 import { crashedIn, kindsOf, RULES, toolCore } from '../../../../support/tools/tool-core.ts';
 import type { Said, Seen } from '../../../../support/tools/tool-model.ts';
 

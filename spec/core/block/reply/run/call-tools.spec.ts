@@ -13,7 +13,15 @@ import { AT, answerRecord, modelRecord, runRecord } from '../../../../support/to
 import { kindsOf, pay, RULES } from '../../../../support/tools/tool-core.ts';
 
 /** Calls of one answer before this host; resolves with what was written, in groups, and whether each waited for the disk. */
-async function made(count: number, call: ToolHost['call'], { settings = {}, ...options }: Partial<CallOptions> & { readonly settings?: object } = {}) {
+async function made(
+  count: number,
+  call: ToolHost['call'],
+  {
+    settings = {},
+    again = {},
+    ...options
+  }: Partial<CallOptions> & { readonly settings?: object; readonly again?: Readonly<Record<number, () => Promise<boolean>>> } = {},
+) {
   const records: RunRecord[] = [
     runRecord(),
     modelRecord(1),
@@ -37,7 +45,7 @@ async function made(count: number, call: ToolHost['call'], { settings = {}, ...o
   if (tool === undefined) throw new Error('no tool');
   const causes = new Map<string, string>();
   const host = { call } as ToolHost;
-  const ready = journal.state.calls.map((one) => ({ call: one, tool }));
+  const ready = journal.state.calls.map((one, index) => ({ call: one, tool, ...(again[index] !== undefined && { isStillAllowed: again[index] }) }));
   const work = callTools(ready, {
     block: 'ada',
     messageId: 'm1',
@@ -150,6 +158,29 @@ t.test('a result that can not be written ends the step, after all calls have end
   t.equal(ended, 2);
 });
 
+t.test('task-first: a task is on disk before its host goes on, and where it can not be written, that is the fault', async (t) => {
+  const seen: number[] = [];
+  const task = { taskId: 'k1', ttlMs: 5, pollMs: 100 };
+  const one = await made(1, async (call, signal) => {
+    await call.onTask?.(task);
+    seen.push(one.appends.length);
+    return paid(call, signal);
+  });
+  await one.work;
+  t.strictSame(one.appends[1], { kinds: ['task 1.1'], quiet: false });
+  t.strictSame(seen, [2]);
+  t.match(one.journal.state.callAt('1.1')?.task, { ...task, at: AT });
+  const full = await made(1, async (call, signal) => {
+    await call.onTask?.(task);
+    return paid(call, signal);
+  });
+  const { append } = full.journal;
+  full.journal.append = (records, options) =>
+    records[0]?.t === 'task' ? Promise.reject(new BlockhouseError('STORAGE_FULL', 'full')) : append.call(full.journal, records, options);
+  await t.rejects(full.work, { code: 'STORAGE_FULL' });
+  t.strictSame(full.causes.size, 0);
+});
+
 t.test('a result that was cut is named only where the whole of it is kept', async (t) => {
   const long: ToolHost['call'] = async () => ({ kind: 'result', isError: true, parts: [{ type: 'text', text: 'x'.repeat(9000) }], ms: 1 });
   for (const keep of [true, false]) {
@@ -188,3 +219,30 @@ t.test('the journal keeps of images how many there are, and of what nests too de
   await failed.work;
   t.match(failed.journal.state.callAt('1.1')?.outcome, { t: 'result', isError: true, text: /^The call ran, and its result can't be shown: it nests deeper/ });
 });
+
+t.test(
+  'where-again: a call that is allowed because of a path is judged again once those before it have ended, made alone, and not made if that has changed',
+  async (t) => {
+    const order: string[] = [];
+    const host: ToolHost['call'] = async ({ callId }) => {
+      order.push(`${callId.slice(-3)} begins`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      order.push(`${callId.slice(-3)} ends`);
+      return { kind: 'result', isError: false, parts: [], ms: 1 };
+    };
+    const judged = (place: string, isAllowed: boolean) => async () => {
+      order.push(`${place} is judged`);
+      return isAllowed;
+    };
+    const { work, appends } = await made(5, host, { parallel: 4, again: { 1: judged('1.2', true), 3: judged('1.4', false) } });
+    await work;
+    t.strictSame(order, [
+      ...['1.1 begins', '1.1 ends', '1.2 is judged', '1.2 begins', '1.2 ends', '1.3 begins', '1.3 ends'],
+      ...['1.4 is judged', '1.5 begins', '1.5 ends'],
+    ]);
+    t.ok(
+      appends.some(({ kinds }) => kinds.join() === 'refused 1.4'),
+      'nothing says that it was sent',
+    );
+  },
+);

@@ -13,7 +13,12 @@ import { pay, RULES } from '../../../../support/tools/tool-core.ts';
 const BY = { channel: 'cli', name: 'x' } as const;
 const LIST = { name: 'bank__list', arguments: {} };
 
-function check(records: readonly RunRecord[], rules: object = {}, causes: ReadonlyMap<string, string> = new Map()) {
+function check(
+  records: readonly RunRecord[],
+  rules: object = {},
+  causes: ReadonlyMap<string, string> = new Map(),
+  real: (path: string) => Promise<string> = async (path) => path,
+) {
   const settings = toolSettings({ tools: { ...RULES, ...rules } }) as ToolSettings;
   const { tools } = offerAgain({ tools: BANK, settings: { bank: TRUSTED }, problems: [] }, BANK.map(recordOf));
   return checkCalls({
@@ -26,7 +31,7 @@ function check(records: readonly RunRecord[], rules: object = {}, causes: Readon
     lost: new Set(),
     taint: [],
     now: Date.parse(AT),
-    real: async (path) => path,
+    real,
   });
 }
 
@@ -123,4 +128,18 @@ t.test('a tool whose definition has changed since the run began is not called', 
     real: async () => undefined,
   });
   t.match(checked.records, [{ t: 'refused', code: 'changed' }]);
+});
+
+t.test('where-again: of a call that a path allows, it can be asked again where the path leads; of others it is not asked', async (t) => {
+  const to = (path: string) => ({ name: 'bank__pay', arguments: { to: path, amount: 5 } });
+  const links = new Map<string, string>();
+  const rules = { allow: ['bank/list', { tool: 'bank/pay', where: { to: '/out/**' } }] };
+  const { ready } = await check(begun(LIST, to('/out/a')), rules, new Map(), async (path) => links.get(path) ?? path);
+  t.strictSame(
+    ready.map(({ isStillAllowed }) => isStillAllowed === undefined),
+    [true, false],
+  );
+  t.equal(await ready[1]?.isStillAllowed?.(), true);
+  links.set('/out/a', '/secret');
+  t.equal(await ready[1]?.isStillAllowed?.(), false);
 });
