@@ -101,10 +101,10 @@ export class Pins {
 
   /** Changes what is approved of skills. The same object again writes nothing. */
   async changeSkills(change: (pins: SkillPins) => SkillPins): Promise<void> {
-    await this.#update((now) => {
-      const skills = change(now.skills);
-      return skills === now.skills ? undefined : { ...now, skills };
-    });
+    await this.#update(
+      (now) => ({ ...now, skills: change(now.skills) }),
+      ({ skills }) => change(skills) === skills,
+    );
   }
 
   /** Remembers what a server has listed: what differs from its pin is changed, what has none is new. With `offers`, new tools are pinned. */
@@ -161,8 +161,9 @@ export class Pins {
   }
 
   /** Writes nothing where nothing changes. Rejects with WORKSPACE_DAMAGED, TOOL_SERVER_REFUSED, or what `change` throws. */
-  async #update(change: (now: AllPins) => AllPins | undefined): Promise<void> {
+  async #update(change: (now: AllPins) => AllPins | undefined, isNothing: (now: AllPins) => boolean = () => false): Promise<void> {
     await this.#setting.update(({ good = NOTHING, fault }) => {
+      if (isNothing(good)) return undefined; // also where the pins are damaged
       if (fault !== undefined) throw damaged(PINS_FILE, fault);
       const next = change(good);
       if (next === undefined) return undefined;

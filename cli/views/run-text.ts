@@ -20,7 +20,8 @@ export function runLines({ records }: RunJournal, { style }: Pick<View, 'style'>
     switch (record.t) {
       case 'run':
         return [
-          style.bold(`run ${record.run}`) + style.dim(`  ${time(record.at)}  ${plural(record.tools.length, 'tool')}, because of ${oneLine(record.cause)}`),
+          style.bold(`run ${record.run}`) +
+            style.dim(`  ${time(record.at)}  ${plural(record.tools.length, 'tool')}${skillsOf(record)}, because of ${oneLine(record.cause)}`),
         ];
       case 'resume':
         return [style.dim(`goes on  ${time(record.at)}`)];
@@ -54,6 +55,11 @@ export function runLines({ records }: RunJournal, { style }: Pick<View, 'style'>
         return [];
     }
   });
+}
+
+/** By their names, as the model was offered them. */
+function skillsOf({ skills = [] }: Of<'run'>): string {
+  return skills.length === 0 ? '' : `, ${skills.length === 1 ? 'the skill' : 'the skills'} ${oneLine(skills.map((one) => one.replace(/#.*$/, '')).join(', '))}`;
 }
 
 function answerLines({ step, at, text, calls, usage, costUsd, latencyMs }: Of<'answer'>): string[] {

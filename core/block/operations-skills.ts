@@ -1,8 +1,8 @@
 // Lists and approves the skills of blocks and of the workspace.
 import { BlockhouseError } from '../errors.ts';
+import { WORKSPACE_OWNER } from '../schemas/block-config.ts';
 import type { Warning } from '../schemas/chat.ts';
 import type { SkillHost } from '../tools/servers.ts';
-import { WORKSPACE_OWNER } from '../tools/skills.ts';
 import type { Blocks } from './api.ts';
 import type { OperationsContext } from './operations.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';

@@ -6,6 +6,8 @@ import { boolean, money as cap, count, listOf, oneOf, orNull, string, time, with
 
 /** Lower case only, because some file systems ignore case and would give two names the same folder. */
 export const BLOCK_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';
+/** In place of a block: the owner of the skills that all blocks may have. No block has this name. */
+export const WORKSPACE_OWNER = '_';
 const MAX_DELAY_MS = 2_147_483_647;
 
 const text = { type: 'string', maxLength: 262_144 } as const;

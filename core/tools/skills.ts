@@ -7,8 +7,6 @@ import { READ_SKILL } from './builtin/definitions.ts';
 import { withoutInvisible } from './offer.ts';
 import type { OfferedSkill, ReadSkill } from './servers.ts';
 
-/** The owner of the skills that all blocks may have. No block has this name. */
-export const WORKSPACE_OWNER = '_';
 /** Of all names and descriptions in a prompt. */
 const MAX_TOKENS = 4000;
 const HEADING = `## Skills\nThe user has written down how some things are done. Before you do one of them, read its skill with ${READ_SKILL}.`;

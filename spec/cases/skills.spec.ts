@@ -1,5 +1,5 @@
 // Cases of skills, as facts: what of their folders reaches a model, and what does not.
-import { existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createToolHost } from '../../adapters/tools/index.ts';
@@ -143,4 +143,21 @@ t.test('in a database, blocks have the skills of the workspace of each server, a
   const { id } = await one.blocks.post('ada', { message: 'Write.' }, 'api');
   t.match(await one.blocks.answer('ada', id), { answer: { content: 'Read: From a skill of the user.\nThe text of invoice.' } });
   t.match(await one.blocks.run('ada', id), { records: [{ skills: [`invoice#${hash}`] }] });
+
+  await t.test('an approval holds at all servers, and what is read is the folder of each', async (t) => {
+    const place = `${testFolder(t, { workspace: INVOICE })}/workspace`;
+    const other = await startCore(t, { workspace: place, store: await connectStore(store), tools: createToolHost({ workspace: place, env: {} }) });
+    t.equal((await other.blocks.skill('_', 'invoice')).state, 'approved');
+    writeFileSync(join(place, 'skills/invoice/SKILL.md'), skillMd('invoice', 'Other.'));
+    t.equal((await other.blocks.skill('_', 'invoice')).state, 'changed');
+    t.equal((await one.blocks.skill('_', 'invoice')).state, 'approved');
+  });
+
+  await t.test('what an import brings of its own is left out, and said', async (t) => {
+    const files = await skillCore(t, { config: {} });
+    files.write('blocks/ada/skills/own/SKILL.md', skillMd('own'));
+    const { warnings } = await one.blocks.import(await files.blocks.export('ada'), 'bob');
+    t.match(warnings, [{ field: 'skills', message: /^Its own skills were left out/ }]);
+    t.equal((await one.blocks.skills('bob')).length, 1);
+  });
 });

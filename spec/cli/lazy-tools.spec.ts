@@ -1,11 +1,12 @@
 // The host of a server, which loads itself.
-import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createCore } from '../../core/index.ts';
 import { lazyTools } from '../../cli/lazy-tools.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { HOSTILE } from '../support/tools/sessions-rig.ts';
+import { skillMd } from '../support/tools/skill-core.ts';
 import { until } from '../support/until.ts';
 
 function lazy(workspace: string) {
@@ -25,6 +26,28 @@ t.test('without a server of tools there is nothing to list, to find fault with, 
   await host.halt();
   await host.close();
   t.notOk(existsSync(join(workspace, '.servers.json')));
+});
+
+t.test('without skills there is nothing to list or to find fault with, and with one it is read', async (t) => {
+  const workspace = testFolder(t);
+  const { skills } = lazy(workspace);
+  t.strictSame(await skills?.list(['ada', '_']), []);
+  t.strictSame(await skills?.findings({ blocks: true }), []);
+  await skills?.forget('ada');
+  await skills?.rename('ada', 'bob');
+  t.strictSame(readdirSync(workspace), [], 'nothing is written');
+  const own = join(workspace, 'blocks/ada/skills/invoice');
+  mkdirSync(own, { recursive: true });
+  writeFileSync(join(own, 'SKILL.md'), skillMd('invoice'));
+  t.match(await skills?.findings({ blocks: true }), [{ place: 'blocks/ada/skills/invoice' }]);
+  t.strictSame(await skills?.findings({ blocks: false }), []);
+  const [listed] = (await skills?.list(['ada'])) ?? [];
+  t.match(listed, { owner: 'ada', name: 'invoice', state: 'new' });
+  t.match(await skills?.approve('ada', 'invoice', { hash: listed?.hash }, 'cli'), { state: 'approved' });
+  t.match(await skills?.offered(['ada', '_'], ['*']), { skills: [{ name: 'invoice' }] });
+  t.match(await skills?.read(['ada', '_'], 'invoice'), { body: 'The text of invoice.' });
+  await skills?.rename('ada', 'bob');
+  t.match(await skills?.get('ada', 'invoice'), { state: 'new' });
 });
 
 t.test('servers are managed and called as by the host itself, and an address of this server is refused', async (t) => {

@@ -13,6 +13,19 @@ t.test('the doctor asks the servers of tools, before the start and after it, and
   t.match(await core.check(), { ok: false, findings });
 });
 
+t.test('the doctor asks about skills, those of blocks only where they have folders', async (t) => {
+  const asked: unknown[] = [];
+  const finding: Finding = { severity: 'warning', place: 'skills/invoice', problem: 'it is new', fix: 'Read it.' };
+  const findings = async (options: object) => {
+    asked.push(options);
+    return [finding];
+  };
+  const tools = { skills: { findings }, close: async () => undefined } as unknown as ToolHost;
+  const { core } = await startCore(t, { tools, start: false });
+  t.match(await core.check(), { ok: true, findings: [finding] });
+  t.strictSame(asked, [{ blocks: true }]);
+});
+
 t.test('without a host of tools there is nothing to manage, and the doctor asks nobody', async (t) => {
   const { core } = await startCore(t);
   t.match(await core.check(), { ok: true });

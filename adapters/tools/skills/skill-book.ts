@@ -19,12 +19,12 @@ import {
   type SkillView,
   schemas,
   type Validator,
-  WORKSPACE_OWNER,
 } from '../../../core/index.ts';
 import type { Pins } from '../pins.ts';
 import { readSkillFolder, type SkillFolder, skillNames, type SkillRoot } from './skill-folder.ts';
 import { skillPin } from './skill-pins.ts';
 
+const { WORKSPACE_OWNER } = schemas;
 const ALL = '*';
 const BLOCK = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const checkApprove: Validator<ApproveSkill> = compile(schemas.ApproveSkill);

@@ -159,7 +159,8 @@ export async function unpackBlock(database: Database, bundle: Uint8Array, { want
     .catch((error: unknown) => {
       throw sqlStateOf(error) === IS_THERE ? nameTaken(config.name) : error;
     });
-  return { name: config.name, leftSkills: [...files.keys()].some((path) => path.startsWith(`${SKILLS_FOLDER}/`)) };
+  const leftSkills = [...files.keys()].some((path) => path.startsWith(`${SKILLS_FOLDER}/`));
+  return { name: config.name, ...(leftSkills && { leftSkills }) };
 }
 
 async function filesIn(bundle: Uint8Array): Promise<Unpacked> {

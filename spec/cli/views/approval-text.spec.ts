@@ -48,6 +48,13 @@ t.test('a decision says what follows from it', async (t) => {
   t.match(decisionText(shown({ state: 'denied', note: 'No.' })), /is denied\. Note: No\.$/);
 });
 
+t.test('a run says which skills it began with', async (t) => {
+  const of = (...skills: string[]) => runLines({ messageId: 'm1', records: [{ ...runRecord(), skills } as RunRecord] }, VIEW);
+  t.match(of('invoice#77ab'), [/6 tools, the skill invoice, because of/]);
+  t.match(of('a#1', 'b#2'), [/the skills a, b, because of/]);
+  t.match(of(), [/6 tools, because of/]);
+});
+
 t.test('a run is a timeline, in which what is not known has its own word', async (t) => {
   const records: RunRecord[] = [
     runRecord(),

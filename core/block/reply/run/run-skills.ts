@@ -1,7 +1,8 @@
 // The skills of one run: those that were approved when it began (same-skills), and their texts while it goes on.
 //
 // as-begun: a skill is read as the run began with it. One that was changed since, also if it was approved again, is changed for the model.
-import { WORKSPACE_OWNER, type SkillOffer, skillOffer, skillRecord, skillText } from '../../../tools/skills.ts';
+import { WORKSPACE_OWNER } from '../../../schemas/block-config.ts';
+import { type SkillOffer, skillOffer, skillRecord, skillText } from '../../../tools/skills.ts';
 import type { SkillHost } from '../../../tools/servers.ts';
 import type { BlockConfig } from '../../../types.ts';
 import type { WorkspaceContext } from '../block-context.ts';

@@ -3,13 +3,8 @@ import t from 'tap';
 import { replyOf } from '../../../../../core/block/reply/run/block-reply.ts';
 import { Builtins } from '../../../../../core/block/reply/run/builtins.ts';
 import { BlockhouseError } from '../../../../../core/errors.ts';
-import { RunSkills } from '../../../../../core/block/reply/run/run-skills.ts';
-import { RunTools } from '../../../../../core/block/reply/run/run-tools.ts';
 import type { ToolDefinition } from '../../../../../core/tools/port.ts';
 import { answerRecord, callRecord, modelRecord, resultRecord, runRecord } from '../../../../support/tools/records.ts';
-import { RunState } from '../../../../../core/tools/journal.ts';
-import { type ToolSettings, toolSettings } from '../../../../../core/tools/settings.ts';
-import type { RunRecord } from '../../../../../core/types.ts';
 import { crashedIn, kindsOf, RULES, toolCore } from '../../../../support/tools/tool-core.ts';
 import type { Said, Seen } from '../../../../support/tools/tool-model.ts';
 
@@ -116,24 +111,6 @@ t.test('block__read_result is offered once a result was cut, needs no rule, and 
 t.test('a built-in tool that is not there is not begun', async (t) => {
   const builtins = new Builtins({} as never);
   await t.rejects(builtins.call({ tool: 'other', arguments: {}, callId: 'ada/m1/1.1' } as never, new AbortController().signal), { code: 'TOOL_NOT_BEGUN' });
-});
-
-const NO_SKILLS = await RunSkills.open({ host: undefined, owners: [] }, { skills: [] });
-
-t.test('the list of a run grows with its journal', async (t) => {
-  const catalogue = { tools: GITHUB, settings: { github: TRUSTED }, problems: [] };
-  const state = new RunState([{ ...runRecord(), tools: ['github/issues_1#pin-of-issues_1'] } as RunRecord]);
-  const list = new RunTools({ catalogue, settings: toolSettings({ tools: FINDING }) as ToolSettings, state, offer: undefined, skills: NO_SKILLS });
-  t.strictSame(
-    list.offered.map(({ id }) => id),
-    ['github/issues_1'],
-  );
-  state.apply({ t: 'found', call: '1.1', query: 'x', tools: ['github/issues_0#pin-of-issues_0', 'github/issues_1#pin-of-issues_1'] });
-  t.strictSame(
-    list.offered.map(({ id }) => id),
-    ['github/issues_1', 'github/issues_0'],
-  );
-  t.equal(list.offered, list.offered);
 });
 
 t.test('a block that is gone, or that does not answer now, is told with what is known', async (t) => {
