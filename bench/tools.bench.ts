@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ServerSessions } from '../adapters/tools/index.ts';
 import { loadSdk } from '../adapters/tools/sdk.ts';
 import type { CallableServer } from '../adapters/tools/server.ts';
+import { ServerSessions } from '../adapters/tools/sessions.ts';
 import type { JsonRecord, ToolOutcome } from '../core/index.ts';
 import { HOSTILE } from '../spec/support/tools/sessions-rig.ts';
 import { nodeServer } from '../spec/support/tools/stand-in-book.ts';
@@ -47,7 +47,7 @@ async function repeat(times: number): Promise<void> {
 function call(server: CallableServer, tool: string, args: JsonRecord): Promise<ToolOutcome> {
   last += 1;
   const request = { block: 'ada', server: server.name, tool, arguments: args, pin: 'p', timeoutMs: 60_000, maxBytes: 64 * MIB, callId: `ada/m/${last}.1` };
-  return sessions.call(server, request, new AbortController().signal);
+  return sessions.call(server, request, new AbortController().signal) as Promise<ToolOutcome>;
 }
 
 interface Took {

@@ -1,9 +1,19 @@
 // Runs tools for a server, and loads what does so with the first use: without a server of tools nothing is loaded.
 //
-// nothing-configured: without mcp.json there is nothing to find fault with, and without `.servers.json` nothing that an earlier process has left.
-import { existsSync } from 'node:fs';
+// nothing-configured: without mcp.json and pins there is nothing to find fault with, and without `.servers.json` nothing that an earlier process has left.
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Environment, isLoopbackHost, type ProcessConfig, type ToolHost, type ToolServers } from '../core/index.ts';
+import {
+  type Environment,
+  type Finding,
+  isLoopbackHost,
+  type ProcessConfig,
+  type SettingCodec,
+  type SettingStore,
+  type SkillHost,
+  type ToolHost,
+  type ToolServers,
+} from '../core/index.ts';
 
 /** What is known of the server. */
 export interface LazyToolsOptions {
@@ -13,16 +23,22 @@ export interface LazyToolsOptions {
   readonly providerVariables: ReadonlySet<string>;
 }
 
+/** Whether there is anything. */
+const IS_THERE: SettingCodec<boolean> = { parse: (text) => text !== undefined, format: () => undefined };
+const FILES = ['mcp.json', 'mcp-pins.json'];
+
 /** A host that loads itself. */
 export function lazyTools(options: LazyToolsOptions): ToolHost {
   const { workspace } = options.config;
   let known = (_url: URL): boolean => false;
   let loading: Promise<ToolHost> | undefined;
+  let kept: SettingStore | undefined;
+  let kind = 'files';
   const listeners: Parameters<NonNullable<ToolHost['onServer']>>[0][] = [];
   const open = async (): Promise<ToolHost> => {
     const { createToolHost } = await import('../adapters/tools/index.ts');
     const { env, providerVariables, config } = options;
-    const host = createToolHost({ workspace, env, providerVariables, isOwn: (url) => leadsTo(url, config) || known(url) });
+    const host = createToolHost({ workspace, env, providerVariables, settings: kept, isOwn: (url) => leadsTo(url, config) || known(url) });
     for (const listener of listeners) host.onServer?.(listener);
     return host;
   };
@@ -31,8 +47,20 @@ export function lazyTools(options: LazyToolsOptions): ToolHost {
     return loading;
   };
   const has = (file: string): boolean => existsSync(join(workspace, file));
+  const isConfigured = async (): Promise<boolean> => {
+    if (kept === undefined) return FILES.some(has);
+    const states = await Promise.all([kept.check('mcp', IS_THERE), kept.check('mcp-pins', IS_THERE)]);
+    return states.some(({ good, fault }) => good === true || fault !== undefined);
+  };
+  /** Of a workspace in a database. */
+  const unread = (): readonly Finding[] => (kind === 'files' ? [] : FILES.filter(has).map(unreadFile));
   return {
-    servers: lazyServers(load, () => has('mcp.json') || has('mcp-pins.json')),
+    servers: lazyServers(load, isConfigured, unread),
+    skills: lazySkills(load, { has, namesIn: (folder) => readdirSync(join(workspace, folder)), isConfigured }),
+    keepIn(settings, ofKind) {
+      kept = settings;
+      kind = ofKind;
+    },
     tidy() {
       if (has('.servers.json')) void load().then((host) => host.tidy?.());
     },
@@ -47,11 +75,11 @@ export function lazyTools(options: LazyToolsOptions): ToolHost {
   };
 }
 
-function lazyServers(load: () => Promise<ToolHost>, isConfigured: () => boolean): ToolServers {
+function lazyServers(load: () => Promise<ToolHost>, isConfigured: () => Promise<boolean>, unread: () => readonly Finding[]): ToolServers {
   const servers = async (): Promise<ToolServers> => (await load()).servers as ToolServers;
   return {
-    findings: async () => (isConfigured() ? (await servers()).findings() : []),
-    list: async () => (isConfigured() ? (await servers()).list() : []),
+    findings: async () => [...unread(), ...((await isConfigured()) ? await (await servers()).findings() : [])],
+    list: async () => ((await isConfigured()) ? (await servers()).list() : []),
     get: async (name) => (await servers()).get(name),
     put: async (name, body) => (await servers()).put(name, body),
     remove: async (name) => (await servers()).remove(name),
@@ -60,6 +88,36 @@ function lazyServers(load: () => Promise<ToolHost>, isConfigured: () => boolean)
     approve: async (name, body, by) => (await servers()).approve(name, body, by),
     setSecret: async (server, field, body) => (await servers()).setSecret(server, field, body),
   };
+}
+
+/** What tells whether there may be skills. */
+interface SkillPlaces {
+  /** In the folder of the workspace. */
+  has(file: string): boolean;
+  namesIn(folder: string): readonly string[];
+  /** Something may be approved. */
+  isConfigured(): Promise<boolean>;
+}
+
+function lazySkills(load: () => Promise<ToolHost>, { has, namesIn, isConfigured }: SkillPlaces): SkillHost {
+  const folderOf = (owner: string): string => (owner === '_' ? 'skills' : join('blocks', owner, 'skills'));
+  const hasOwn = (): boolean => has('blocks') && namesIn('blocks').some((name) => has(folderOf(name)));
+  const skills = async (): Promise<SkillHost> => (await load()).skills as SkillHost;
+  return {
+    offered: async (owners, names) => (await skills()).offered(owners, names),
+    read: async (owners, name) => (await skills()).read(owners, name),
+    list: async (owners) => (owners.some((owner) => has(folderOf(owner))) ? (await skills()).list(owners) : []),
+    get: async (owner, name) => (await skills()).get(owner, name),
+    approve: async (owner, name, body, by) => (await skills()).approve(owner, name, body, by),
+    forget: async (owner) => ((await isConfigured()) ? (await skills()).forget(owner) : undefined),
+    rename: async (from, to) => ((await isConfigured()) ? (await skills()).rename(from, to) : undefined),
+    findings: async ({ blocks }) => (has('skills') || (blocks && hasOwn()) ? (await skills()).findings({ blocks }) : []),
+  };
+}
+
+function unreadFile(place: string): Finding {
+  const problem = 'is not read: the servers of tools of this workspace, and what of them is approved, are in its database';
+  return { severity: 'warning', place, problem, fix: `Add what is missing with \`blockhouse tools import <the file>\`, and remove ${place} from the folder.` };
 }
 
 /** True for an address where this server listens, or is about to. With port 0, and behind a proxy, only the core knows it. */

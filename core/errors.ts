@@ -45,6 +45,7 @@ export const ERROR_TABLE = {
   NODE_NOT_FOUND: { status: 404, retryable: false, meaning: 'The workspace has no server with this id.' },
   ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block with this name.' },
   TOOL_SERVER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no server of tools with this name.' },
+  SKILL_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no skill with this name.' },
   LINK_USED: { status: 410, retryable: false, meaning: 'The link to decide about a call was used, has expired, or the call was decided elsewhere.' },
   RUN_NOT_FOUND: { status: 404, retryable: false, meaning: 'The message has no run with tools, or not this result of one.' },
   APPROVAL_NOT_FOUND: { status: 404, retryable: false, meaning: 'The block has no call with this id that waits or waited for a decision.' },
@@ -73,7 +74,7 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'The server of tools is not the one that was shown or approved. Read it again, and approve it.',
   },
-  TOOL_CHANGED: { status: 409, retryable: false, meaning: 'A tool is not the one that was shown: its definition has changed. Read it again.' },
+  TOOL_CHANGED: { status: 409, retryable: false, meaning: 'A tool or a skill is not the one that was shown: it has changed. Read it again.' },
   APPROVAL_STALE: {
     status: 409,
     retryable: false,

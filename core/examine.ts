@@ -1,4 +1,4 @@
-// What the doctor examines: the files of the workspace, the caps of keys, and the servers of tools.
+// What the doctor examines: the files of the workspace, the caps of keys, the servers of tools, and skills.
 import type { Accounts } from './keys/named-key.ts';
 import type { CoreOptions } from './core-options.ts';
 import type { Gateway } from './gateway/gateway.ts';
@@ -19,7 +19,7 @@ export interface Examined {
 
 /** Changes nothing. Rejects with an Error without a workspace. */
 export async function examineCore(
-  { workspace, gatewayOnly, clock, tools }: CoreOptions,
+  { workspace, gatewayOnly, clock, tools, store }: CoreOptions,
   { settings, gateway, uncounted, session }: Examined,
 ): Promise<DoctorReport> {
   if (workspace === undefined || settings === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
@@ -30,6 +30,7 @@ export async function examineCore(
   const spentToday = await todaysSpending(workspace, open?.accounts, clock);
   const ofKeys = await keyFindings(settings, { ...uncounted, spentToday });
   const ofTools = (await tools?.servers?.findings()) ?? [];
-  const more = [...ofKeys, ...ofTools];
+  const ofSkills = (await tools?.skills?.findings({ blocks: store === undefined })) ?? [];
+  const more = [...ofKeys, ...ofTools, ...ofSkills];
   return { ...rest, ok: rest.ok && more.every(({ severity }) => severity !== 'error'), findings: [...findings, ...more] };
 }

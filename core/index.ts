@@ -51,7 +51,16 @@ export {
 export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
 export { AnswerSize } from './gateway/answer-size.ts';
 export { conversationOf } from './gateway/conversation.ts';
-export { assertRoutable, checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
+export {
+  assertRoutable,
+  checkEgress,
+  type EgressRule,
+  forbiddenAddress,
+  isForbiddenAddress,
+  isLoopbackHost,
+  isPrivateAddress,
+  privateAddress,
+} from './gateway/egress.ts';
 export { classOf, type FallbackClass, mayAskNext } from './gateway/fallback-classes.ts';
 export type { BodyKeeper, CallState, PausedSource } from './gateway/live.ts';
 export { bodyTokens } from './gateway/media-tokens.ts';
@@ -88,6 +97,7 @@ export type {
   ReportedUsage,
   StreamSink,
   TappedCall,
+  TappedForward,
   TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';
@@ -105,15 +115,29 @@ export { realPathOf } from './store/files/real-path.ts';
 export { checkStore, connectStore, openSettings, openStoreSchema } from './store/open.ts';
 export { rounded } from './store/parts/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/parts/log-text.ts';
-export type { GatewayCall, KeySpend, LogRange } from './store/port.ts';
+export type { GatewayCall, KeySpend, LogRange, Setting, SettingCodec, SettingStore } from './store/port.ts';
 export type { ConnectOptions, ListPage, ListQuery, ListSort, LogFields, LogLevel as LineLevel, StoreConnection } from './store/store.ts';
 export { argumentCheck, bounded } from './tools/arguments.ts';
 export { canonicalJson, sha256 } from './tools/canonical.ts';
 export { fieldFor, type LiteralSecret, literalSecrets, masked, type Parts } from './tools/literal-secrets.ts';
 export { keyArgumentOf, marksOf, withoutArgument } from './tools/marks.ts';
-export type { Catalogue, JsonRecord, ServerFact, ServerSettings, ToolCallRequest, ToolDefinition, ToolHost, ToolOutcome } from './tools/port.ts';
+export type {
+  Cancelled,
+  Catalogue,
+  JsonRecord,
+  OpenTask,
+  ServerFact,
+  ServerSettings,
+  ToolCallRequest,
+  ToolDefinition,
+  ToolHost,
+  ToolOutcome,
+  ToolQuestion,
+  ToolTask,
+} from './tools/port.ts';
 export { resolved, type Sources, secretsNamedIn, withoutReferences } from './tools/references.ts';
-export type { ToolServerState, ToolServers } from './tools/servers.ts';
+export type { OfferedSkills, ReadSkill, SkillHost, SkillPin, SkillPins, ToolServerState, ToolServers } from './tools/servers.ts';
+export { WORKSPACE_OWNER } from './tools/skills.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';
 export type { ProcessLine, WorkerHost } from './workers/line.ts';

@@ -65,10 +65,21 @@ export interface TappedCall {
   readonly prompt: Prompt;
 }
 
-/** Reads what chat calls ask and are answered, which no fact of the bus has. There is one only where somebody has asked for it. */
+/** The same of a call in the provider's own protocol. */
+export interface TappedForward extends Omit<TappedCall, 'prompt'> {
+  /** Of the protocol, such as `/v1/messages`. */
+  readonly path: string;
+  readonly body: Buffer;
+  /** The members of the body; undefined if it was not parsed. */
+  readonly fields: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Reads what calls ask and are answered, which no fact of the bus has. There is one only where somebody has asked for it. */
 export interface ContentTap {
   /** An attempt at a call begins. Returns what takes the events of its answer; undefined if they are not wanted. Neither may throw. */
   begin(call: TappedCall): ((events: readonly ChatEvent[]) => void) | undefined;
+  /** The same, where bytes go through: what it returns takes those of the answer, which it may not keep. */
+  beginForward?(call: TappedForward): ((bytes: Buffer) => void) | undefined;
 }
 
 /** Time limits of one call to a provider, in milliseconds; 0 switches a limit off. */

@@ -28,6 +28,7 @@ export type {
   ReportedUsage,
   StreamSink,
   TappedCall,
+  TappedForward,
   TokenCount,
   TokenCountCall,
   UpstreamTimeouts,

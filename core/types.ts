@@ -676,6 +676,8 @@ export interface BlockConfigFile {
   /** Doors for other programs, each with a secret in auth.json */
   readonly hooks?: readonly Hook[];
   readonly tools?: BlockTools | null;
+  /** Names of skills that it may read, or `*` for all that are there */
+  readonly skills?: readonly string[];
   /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
   /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
@@ -754,6 +756,8 @@ export interface BlockConfigPatch {
   /** Doors for other programs, each with a secret in auth.json */
   readonly hooks?: readonly Hook[];
   readonly tools?: BlockTools | null;
+  /** Names of skills that it may read, or `*` for all that are there */
+  readonly skills?: readonly string[];
   /** True if a new message starts a stopped monitor; default false */
   readonly autoStart?: boolean;
   /** True if the monitor is to start with the server. `start` sets it and `stop` clears it */
@@ -1170,6 +1174,8 @@ export interface Decide {
   readonly scope?: 'once' | 'always' | 'same-arguments';
   /** For the model */
   readonly note?: string;
+  /** With `approve`, for the kind input: an answer for each form, by its name. `deny` declines all */
+  readonly input?: Readonly<Record<string, InputAnswer>>;
 }
 
 /** A page of a conversation, including archived entries. */
@@ -1229,6 +1235,8 @@ export interface Approval {
   readonly taint?: readonly Taint[];
   /** The hash of the definition of the tool */
   readonly pin?: string;
+  /** For the kind input: the forms that the server asks for, by the names that it gives them */
+  readonly request?: Readonly<Record<string, InputForm>>;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt: string;
   /** ISO 8601, UTC, with milliseconds */
@@ -1335,6 +1343,39 @@ export interface EntryStep {
   readonly preview: string;
 }
 
+/** The answer to it: `content` has the values by the names of the fields. */
+export interface InputAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+/** A field of a form that a server asks a person to fill in. */
+export interface InputField {
+  readonly name: string;
+  /** choice: one of `options`; choices: a list of them */
+  readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'choice' | 'choices';
+  readonly title?: string;
+  readonly description?: string;
+  readonly isRequired: boolean;
+  readonly format?: 'email' | 'uri' | 'date' | 'date-time';
+  readonly options?: readonly {
+    readonly value: string;
+    readonly title: string;
+  }[];
+  /** The least value, or number of characters or choices */
+  readonly min?: number;
+  /** The largest */
+  readonly max?: number;
+  /** What the form begins with */
+  readonly default?: unknown;
+}
+
+/** What a server asks a person. All of its words are those of the server. */
+export interface InputForm {
+  readonly message: string;
+  readonly fields: readonly InputField[];
+}
+
 /** A call as the model asked for it. */
 export interface RunCall {
   readonly n: number;
@@ -1359,6 +1400,8 @@ export type RunRecord = {
   readonly at: string;
   readonly cause: string;
   readonly tools: readonly string[];
+  /** Those in the prompt, with the hash of each: `invoice#77ab…` */
+  readonly skills?: readonly string[];
   readonly limits: Readonly<Record<string, unknown>>;
   readonly taint?: readonly Taint[];
 } | {
@@ -1404,6 +1447,7 @@ export type RunRecord = {
   readonly at: string;
   readonly note?: string;
   readonly scope?: 'once' | 'always' | 'same-arguments';
+  readonly input?: Readonly<Record<string, InputAnswer>>;
 } | {
   readonly t: 'call';
   /** The step, and the number of the call in it: 3.1 */
@@ -1418,9 +1462,24 @@ export type RunRecord = {
   readonly t: 'task';
   /** The step, and the number of the call in it: 3.1 */
   readonly call: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  /** Under which its server goes on with the call by itself */
   readonly taskId: string;
-  readonly ttlMs: number;
+  /** How long the server keeps the task; null: for ever */
+  readonly ttlMs: number | null;
+  /** How often the server wants to be asked for it */
   readonly pollMs: number;
+} | {
+  readonly t: 'input';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+  /** What the server asks a person before it goes on */
+  readonly requests: Readonly<Record<string, InputForm>>;
+  /** Goes back to the server as it is */
+  readonly requestState?: string;
 } | {
   readonly t: 'result';
   /** The step, and the number of the call in it: 3.1 */
@@ -1502,6 +1561,8 @@ export interface ShownApproval {
   readonly taint?: readonly Taint[];
   /** The hash of the definition of the tool */
   readonly pin?: string;
+  /** For the kind input: the forms that the server asks for, by the names that it gives them */
+  readonly request?: Readonly<Record<string, InputForm>>;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt: string;
   /** ISO 8601, UTC, with milliseconds */
@@ -2777,6 +2838,12 @@ export interface SignIn {
   readonly code: string;
 }
 
+/** The body that approves a skill. */
+export interface ApproveSkill {
+  /** The hash of the skill that was shown */
+  readonly hash: string;
+}
+
 /** The body that approves a server and tools of it. */
 export interface ApproveToolServer {
   /** The definition that was shown */
@@ -2843,6 +2910,46 @@ export interface PutToolServer {
 /** The body that stores a secret of a server. */
 export interface SetToolSecret {
   readonly value: string | null;
+}
+
+/** A skill was approved. */
+export interface SkillChanged {
+  readonly success: true;
+  readonly skill: SkillView;
+}
+
+/** Skills, with those that can not be used. */
+export interface SkillList {
+  readonly skills: readonly SkillView[];
+}
+
+/** A skill with its texts. */
+export interface SkillShown {
+  readonly skill: SkillView;
+}
+
+/** A skill of a block or of the workspace. */
+export interface SkillView {
+  /** The block, or `_` for the workspace */
+  readonly owner: string;
+  readonly name: string;
+  readonly description: string;
+  /** sha256 over the paths and contents of all its files; empty where they can not be read */
+  readonly hash: string;
+  /** Only approved ones are offered. unusable: it is no skill as it is; `problem` says why */
+  readonly state: 'approved' | 'changed' | 'new' | 'unusable';
+  /** Of its SKILL.md, by estimate */
+  readonly tokens: number;
+  /** The paths of its files */
+  readonly files: readonly string[];
+  /** Why it is unusable: the file, the line, and what helps */
+  readonly problem?: string;
+  readonly approvedAt?: string;
+  readonly approvedBy?: string;
+  /** Its files by their paths; only where one skill is asked for */
+  readonly now?: Readonly<Record<string, string>>;
+  /** The approved files, of a skill that has changed; missing where they were too long to keep */
+  readonly was?: Readonly<Record<string, string>>;
 }
 
 /** The body that starts a server once, to look at it. */
@@ -2921,6 +3028,17 @@ export interface ToolServerSettings {
     /** JSON pointer into its result: the call ran if something stands there that is neither null nor empty */
     readonly found: string;
   }>>;
+  /** Of a server at an address: how it is signed in to. It is part of what is approved */
+  readonly oauth?: {
+    /** A person signs in (`blockhouse tools login`), or Blockhouse for itself, with the secret `<server>.client_secret`; default authorization_code */
+    readonly grant?: 'authorization_code' | 'client_credentials';
+    /** The id of the client at the authorization server */
+    readonly clientId?: string;
+    /** The only authorization server that is taken, letter by letter as it names itself */
+    readonly issuer?: string;
+    /** What is asked for; left out, what the server says that it needs */
+    readonly scope?: string;
+  };
   /** What one call of a tool costs, in USD, by its name or a pattern; it is in the ledger and counts for caps */
   readonly usdPerCall?: Readonly<Record<string, number>>;
   /** Linux: without network and home, or with the network */
@@ -2949,6 +3067,16 @@ export interface ToolServerView {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly era: 'legacy' | 'modern' | null;
   readonly tools: readonly ToolView[];
+  /** Of a server that is signed in to: how, never with what */
+  readonly signIn?: {
+    /** signed-in: it renews itself, or has a token that holds. The others need a person: `blockhouse tools login` */
+    readonly state: 'signed-in' | 'expired' | 'ended' | 'needed';
+    readonly grant: 'authorization_code' | 'client_credentials';
+    readonly issuer: string | null;
+    readonly scope: string | null;
+    /** When the token ends; a sign-in that renews itself goes on then */
+    readonly expiresAt: string | null;
+  };
   /** The secrets that it gets, such as `github.token`, and whether auth.json has them */
   readonly secrets?: readonly {
     readonly name: string;

@@ -69,6 +69,7 @@ export class WorkspaceSession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    options.options.tools?.keepIn?.(options.settings, options.database?.kind ?? 'files');
   }
 
   /** True from the end of `start` to `stop`. */

@@ -104,7 +104,7 @@ const CORE_BUILTINS = [
 /** What one file of the core imports besides: keys that a program prints. */
 const ALSO_IN: Readonly<Record<string, string>> = { 'core/auth/key-command.ts': 'node:child_process' };
 /** They know the server's routes, and load nothing of the server. */
-const CLIENT_OF_ROUTES = ['cli/client/api.ts', 'cli/client/routes.ts'];
+const CLIENT_OF_ROUTES = ['cli/client/api.ts', 'cli/client/routes.ts', 'cli/client/skills-api.ts'];
 const transportOf = (path: string): string => path.split('/')[1] ?? '';
 /** What several transports need lies directly in transports/. */
 const isTransportHelper = (path: string): boolean => inFolder(path, 'transports') && path.split('/').length === 2;

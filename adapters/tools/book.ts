@@ -6,16 +6,19 @@ import {
   BlockhouseError,
   CredentialStore,
   createBus,
-  type Environment,
   marksOf,
+  openSettings,
   resolved,
   secretsNamedIn,
   type ServerSettings,
+  type SettingStore,
   type Sources,
   type ToolDefinition,
 } from '../../core/index.ts';
 import type { ServerEntry } from './entry.ts';
+import type { BookOptions } from './host-options.ts';
 import { McpJson } from './mcp-json.ts';
+import { CLIENT_SECRET, type OAuthSettings, recordOf, signInFault, type SignInPlace, type SignInView, viewOf } from './oauth/records.ts';
 import { Pins, type ServerPins, stateOf } from './pins.ts';
 import type { CallableServer, ListedTool, ServerBook, ServerStart } from './server.ts';
 import { workspaceFault } from './workspace-guard.ts';
@@ -27,20 +30,6 @@ const DAY_MS = 86_400_000;
 const SHORTEST_SECRET = 4;
 /** In a result, a shorter one may be a word. */
 const SHORTEST_MASKED = 8;
-
-/** What a book needs to know. */
-export interface BookOptions {
-  readonly workspace: string;
-  readonly env: Environment;
-  /** Variables with keys of providers, which no server gets. */
-  readonly providerVariables?: ReadonlySet<string> | undefined;
-  /** True for an address of this server. */
-  readonly isOwn?: ((url: URL) => boolean) | undefined;
-  /** Epoch milliseconds. */
-  readonly clock?: (() => number) | undefined;
-  /** Monotonic milliseconds. */
-  readonly now?: (() => number) | undefined;
-}
 
 /** A server as it would be started, or why it can't be. */
 export type Resolved = { readonly start: ServerStart; readonly secrets: readonly string[]; readonly fault?: undefined } | { readonly fault: string };
@@ -58,15 +47,17 @@ export class Book implements ServerBook {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
     this.credentials = new CredentialStore(options.workspace, createBus(), options.now);
-    this.pins = new Pins(options.workspace, this.#clock, options.now);
-    this.mcp = new McpJson(
-      options.workspace,
-      (before) => {
-        const now = this.mcp.entries();
-        for (const [name, { definition }] of before) if (now.get(name)?.definition !== definition) onGone(name);
-      },
-      options.now,
-    );
+    const settings = options.settings ?? openSettings(options.workspace, options.now);
+    this.pins = new Pins(settings, this.#clock);
+    this.mcp = new McpJson(settings, (before) => {
+      const now = this.mcp.entries();
+      for (const [name, { definition }] of before) if (now.get(name)?.definition !== definition) onGone(name);
+    });
+  }
+
+  /** Looks at once at what is stored: a person or another server may have changed it a moment ago. Rejects with STORE_UNREACHABLE. */
+  async look(): Promise<void> {
+    await Promise.all([this.mcp.look(), this.pins.look()]);
   }
 
   async catalogue(servers: readonly string[]): Promise<Awaited<ReturnType<ServerBook['catalogue']>>> {
@@ -134,13 +125,45 @@ export class Book implements ServerBook {
     return state && approvalText(state, entry.name);
   }
 
-  /** Follows the references of an entry (late-secrets). */
+  /** Follows the references of an entry (late-secrets). What nobody has signed in to can't be called, either. */
   async resolve(entry: ServerEntry): Promise<Resolved> {
+    const resolved = await this.resolveStart(entry);
+    if (resolved.fault !== undefined || resolved.start.kind !== 'http') return resolved;
+    const { url, oauth } = resolved.start;
+    const fault = signInFault(entry.name, recordOf(this.credentials, { name: entry.name, url, oauth }), oauth, this.#clock());
+    return fault === undefined ? resolved : { fault };
+  }
+
+  /** How a server is signed in to, as people see it; undefined where nothing is known of that. */
+  async signInOf(entry: ServerEntry): Promise<SignInView | undefined> {
+    const place = await this.signInPlace(entry);
+    if (place === undefined) return undefined;
+    try {
+      return viewOf(recordOf(this.credentials, place), place.oauth, this.#clock());
+    } catch (error) {
+      if (error instanceof BlockhouseError) return undefined; // auth.json can't be read, which the state of the server says
+      throw error;
+    }
+  }
+
+  /** A server as a sign-in knows it; undefined for one that can't be signed in to. */
+  async signInPlace(entry: ServerEntry): Promise<SignInPlace | undefined> {
+    const resolved = await this.resolveStart(entry);
+    if (resolved.fault !== undefined || resolved.start.kind !== 'http') return undefined;
+    const { url, oauth, headers } = resolved.start;
+    if (Object.keys(headers).some((name) => /^authorization$/i.test(name))) return undefined;
+    return { name: entry.name, url, oauth };
+  }
+
+  /** The same, whether somebody has signed in or not. */
+  async resolveStart(entry: ServerEntry): Promise<Resolved> {
     const { fault, template, name } = entry;
     if (fault !== undefined) return { fault };
     const values: string[] = [];
     try {
-      const start = this.#startOf(template, (text) => resolved(text, this.#sources(), values));
+      const follow = (text: string): string => resolved(text, this.#sources(), values);
+      const start = this.#startOf(template, follow);
+      if (start.kind === 'http' && start.oauth?.grant === 'client_credentials') follow(`\${auth:${name}.${CLIENT_SECRET}}`);
       const wrong = await this.#startFault(name, start);
       if (wrong !== undefined) return { fault: wrong };
       const secrets = new Set([...values, ...this.credentials.secretTexts()].filter((text) => text.length >= SHORTEST_SECRET));
@@ -150,10 +173,11 @@ export class Book implements ServerBook {
     }
   }
 
-  #startOf({ kind, command = '', args = [], env = {}, url = '', headers = {} }: ServerEntry['template'], follow: (text: string) => string): ServerStart {
+  #startOf({ kind, command = '', args = [], env = {}, url = '', headers = {}, oauth }: ServerEntry['template'], follow: (text: string) => string): ServerStart {
     const all = (texts: Readonly<Record<string, string>>): Record<string, string> =>
       Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, follow(text)]));
-    if (kind === 'http') return { kind, url: follow(url), headers: all(headers) };
+    if (kind === 'http')
+      return { kind, url: follow(url), headers: all(headers), ...(oauth && { oauth: { grant: 'authorization_code', ...oauth } as OAuthSettings }) };
     const path = (text: string): string => follow(text.replace(/^~(?=\/|$)/, this.#options.env['HOME'] ?? '~'));
     return { kind, command: path(command), args: args.map(path), env: all(env) };
   }

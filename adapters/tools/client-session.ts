@@ -1,13 +1,17 @@
 // A session with a server that has been greeted: its calls, and the list of its tools. It knows neither processes nor addresses.
 //
 // known-or-unknown: a call that has an answer of whatever kind is a result. One that was sent and has none is unknown, unless it timed out and its tool only reads.
+// own-task: an id of a task is of one call. A second call with it is unknown, so that no call gets the result of another one.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/client';
 import { isObject } from '../../core/base/json.ts';
-import { BlockhouseError, type ToolCallRequest, type ToolOutcome } from '../../core/index.ts';
+import { BlockhouseError, type OpenTask, type ToolCallRequest, type ToolOutcome, type ToolQuestion } from '../../core/index.ts';
 import { CALL_ID, type CallTransport } from './call-id.ts';
-import { errorResult, type ReadResult, readResult, UNREADABLE } from './mcp-result.ts';
+import { errorResult, type ReadResult, readQuestion, readResult, UNREADABLE } from './mcp-result.ts';
 import type { Sdk } from './sdk.ts';
 import type { CallableServer, ListedTool } from './server.ts';
+import { isTaskResult, readTask } from './task-answer.ts';
+import { NOT_SPOKEN, type TaskParams, type TaskQuestion, watchTask } from './task-watch.ts';
 
 /** A list that goes on for longer is cut there. */
 const MAX_PAGES = 50;
@@ -30,9 +34,20 @@ export interface SessionParts {
 /** What a call of a server needs to know of it. */
 export type CalledServer = Pick<CallableServer, 'name' | 'settings' | 'isReadOnly'>;
 
+interface TaskRequest {
+  readonly method: 'tasks/get' | 'tasks/cancel' | 'tasks/update';
+  readonly params: TaskParams;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** One session. */
 export class ClientSession {
   readonly #parts: SessionParts;
+  /** The calls of open tasks, by the ids of these. */
+  readonly #tasks = new Map<string, string>();
+  /** Questions about tasks on their way. */
+  readonly #cancels = new Set<Promise<unknown>>();
   /** Called after a call has timed out. */
   onTimeout: () => void = () => undefined;
 
@@ -41,18 +56,24 @@ export class ClientSession {
   }
 
   /** As `ToolHost.call`. */
-  async call(server: CalledServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+  async call(server: CalledServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion> {
     const begun = performance.now();
     const { begun: sent } = this.#parts.transport;
     if (signal.aborted) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The call was cut off before it was sent.');
+    if (call.task !== undefined) return outcome(await this.#watch(server, call, { task: call.task, signal }), begun);
     const limit = new CallLimit(call.timeoutMs, server.settings.maxCallMs, signal);
+    let made: unknown;
     try {
-      const result = await this.#request(call, limit);
-      return outcome(readResult(result), begun);
+      made = await this.#request(call, limit);
+      const question = readQuestion(made);
+      if (question !== undefined) return { kind: 'input-required', ...question, ms: performance.now() - begun };
+      if (!isTaskResult(made) || this.#parts.client.getProtocolEra() !== 'modern') return outcome(readResult(made), begun);
     } catch (error) {
       const known = this.#knownResult(error);
       if (known !== undefined) return outcome(known, begun);
       const ending = `${server.name} ${this.#parts.ending() ?? brokenBy(error)}.`;
+      if (error instanceof BlockhouseError && error.code === 'TOOL_NOT_BEGUN')
+        throw new BlockhouseError('TOOL_NOT_BEGUN', `${server.name} can't be called: ${error.message}.`, { cause: error });
       if (!sent.has(call.callId)) throw new BlockhouseError('TOOL_NOT_BEGUN', ending, { cause: error });
       if (limit.isOver) {
         this.onTimeout();
@@ -65,10 +86,66 @@ export class ClientSession {
       limit.end();
       sent.delete(call.callId);
     }
+    return outcome(await this.#begin(server, call, { made, signal }), begun);
   }
 
-  #request({ tool, arguments: args, callId }: ToolCallRequest, limit: CallLimit): Promise<unknown> {
-    const params = { name: tool, arguments: args, _meta: { [CALL_ID]: callId } };
+  /** The server goes on with the call by itself. */
+  async #begin(server: CalledServer, call: ToolCallRequest, { made, signal }: { readonly made: Record<string, unknown>; readonly signal: AbortSignal }) {
+    const task = readTask(made);
+    if (task === undefined) throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', `${server.name} has made a task of the call whose id can't be used.`);
+    if (this.#tasks.has(task.taskId))
+      throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', `${server.name} has given the call the id of the task of another call.`); // own-task
+    await call.onTask?.(task);
+    return this.#watch(server, call, { task: { ...task, ageMs: 0 }, signal });
+  }
+
+  async #watch(
+    server: CalledServer,
+    call: ToolCallRequest,
+    { task, signal }: { readonly task: OpenTask; readonly signal: AbortSignal },
+  ): Promise<ReadResult | TaskQuestion> {
+    const { taskId } = task;
+    const other = this.#tasks.get(taskId);
+    if (other !== undefined && other !== call.callId)
+      throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', `${server.name} has given the call the id of the task of another call.`); // own-task
+    this.#tasks.set(taskId, call.callId);
+    try {
+      return await watchTask(task, {
+        sdk: this.#parts.sdk,
+        server: server.name,
+        isReadOnly: server.isReadOnly === true,
+        maxMs: server.settings.maxCallMs,
+        signal,
+        ask: (method, params, own) => this.#askForTask({ method, params, timeoutMs: call.timeoutMs, signal: own }),
+        answers: call.input?.responses,
+        hasEnded: () => this.#parts.ending() !== undefined,
+      });
+    } finally {
+      this.#tasks.delete(taskId);
+    }
+  }
+
+  #askForTask({ method, params, timeoutMs: timeout, signal }: TaskRequest): Promise<unknown> {
+    const asked = this.#parts.client.request({ method, params } as never, AS_IS, { timeout, ...(signal !== undefined && { signal }) });
+    if (method === 'tasks/cancel') {
+      const settled: Promise<unknown> = asked.catch(() => undefined).then(() => this.#cancels.delete(settled));
+      this.#cancels.add(settled);
+    }
+    return asked;
+  }
+
+  /** Resolves once the server has heard which tasks are cancelled, or after `ms`. */
+  async told(ms: number): Promise<void> {
+    if (this.#cancels.size > 0) await Promise.race([Promise.all(this.#cancels), delay(ms, undefined, { ref: false })]);
+  }
+
+  #request({ tool, arguments: args, callId, input }: ToolCallRequest, limit: CallLimit): Promise<unknown> {
+    const { responses, requestState } = input ?? {};
+    const params = {
+      ...{ name: tool, arguments: args, _meta: { [CALL_ID]: callId } },
+      ...(responses !== undefined && { inputResponses: responses }),
+      ...(requestState !== undefined && { requestState }),
+    };
     return this.#parts.client.request({ method: 'tools/call', params }, AS_IS, {
       signal: limit.signal,
       timeout: FOR_EVER_MS, // the limit is ours
@@ -81,6 +158,7 @@ export class ClientSession {
   /** known-or-unknown. Undefined for an error that is no answer. */
   #knownResult(error: unknown): ReadResult | undefined {
     const { ProtocolError } = this.#parts.sdk;
+    if (error instanceof ProtocolError && NOT_SPOKEN.has(error.code)) return errorResult(`The server needs what it does not get here: ${error.message}`);
     if (error instanceof ProtocolError) return errorResult(error.code === UNREADABLE ? error.message : `The server has refused the call: ${error.message}`);
     const isUnreadable = isObject(error) && /INVALID_RESULT|UNSUPPORTED_RESULT/.test(String(error['code']));
     return isUnreadable ? errorResult('The server has answered with what is no result.') : undefined;
@@ -121,7 +199,8 @@ function brokenBy(error: unknown): string {
   return error instanceof BlockhouseError ? `has given no answer: ${error.message.replace(/\.$/, '')}` : 'has ended';
 }
 
-function outcome(result: ReadResult, begun: number): ToolOutcome {
+function outcome(result: ReadResult | TaskQuestion, begun: number): ToolOutcome | ToolQuestion {
+  if ('requests' in result) return { kind: 'input-required', requests: result.requests, ms: performance.now() - begun };
   return { kind: 'result', ...result, ms: performance.now() - begun };
 }
 

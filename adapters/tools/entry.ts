@@ -20,6 +20,8 @@ import {
 } from '../../core/index.ts';
 import type { ToolServerSettings } from '../../core/index.ts';
 import { definitionHash, type StartTemplate } from './hashes.ts';
+import { scopeOf } from './oauth/challenge.ts';
+import { checkedIssuer } from './oauth/places.ts';
 import { DOWNLOAD_MS, mayDownload } from './package-runners.ts';
 import type { FullServerSettings } from './server.ts';
 
@@ -69,10 +71,11 @@ export function readEntry(name: string, raw: unknown, rawSettings: unknown): Ser
   const parts = partsOf(raw);
   const settings = isObject(rawSettings) ? rawSettings : {};
   const sandbox = typeof settings['sandbox'] === 'string' ? settings['sandbox'] : undefined;
+  const oauth = isObject(settings['oauth']) ? settings['oauth'] : undefined;
   const template: StartTemplate =
     parts.url !== undefined && parts.command === undefined
-      ? { kind: 'http', url: parts.url, headers: parts.headers, sandbox }
-      : { kind: 'stdio', command: parts.command ?? '', args: parts.args, env: parts.env, sandbox };
+      ? { kind: 'http', url: parts.url, headers: parts.headers, sandbox, oauth }
+      : { kind: 'stdio', command: parts.command ?? '', args: parts.args, env: parts.env, sandbox, oauth };
   const secrets = literalSecrets(parts);
   let fault: string | undefined;
   try {
@@ -155,7 +158,7 @@ function assertSettings(rawSettings: unknown): void {
   }
 }
 
-function assertTemplate({ kind, command = '', args = [], env = {}, url = '', headers = {}, sandbox }: StartTemplate): void {
+function assertTemplate({ kind, command = '', args = [], env = {}, url = '', headers = {}, sandbox, oauth }: StartTemplate): void {
   const texts = [command, ...args, ...Object.entries(env).flat(), ...Object.entries(headers).flat(), url];
   if (texts.some((text) => text.includes('\0'))) throw new Error('a text in it has a NUL character');
   if (args.length > MAX_TEXTS || Object.keys(env).length > MAX_TEXTS || Object.keys(headers).length > MAX_TEXTS)
@@ -164,8 +167,10 @@ function assertTemplate({ kind, command = '', args = [], env = {}, url = '', hea
     throw new Error(`a text in it is longer than ${MAX_TEXT} characters, or all are longer than ${MAX_ALL}`);
   if (kind === 'http') {
     assertAddress(url, headers, sandbox);
+    assertSignIn(oauth, headers);
     return;
   }
+  if (oauth !== undefined) throw new Error('oauth is for a server at an address');
   const wrong = Object.keys(env).find((name) => !ENV_NAME.test(name) || /^BLOCKHOUSE_/i.test(name));
   if (wrong !== undefined) throw new Error(`env.${wrong.slice(0, 64)} is no name that a variable of a server can have`);
   if (leadsBack(command, args)) throw new Error('it leads back to this server of Blockhouse, so calls would never end; name another one with --workspace');
@@ -184,6 +189,23 @@ function assertAddress(url: string, headers: Readonly<Record<string, string>>, s
   if (wrong !== undefined) throw new Error(`headers.${wrong.slice(0, 64)} can't be set`);
   const line = Object.entries(headers).find(([, value]) => /[^\t\x20-\x7e]/.test(value));
   if (line !== undefined) throw new Error(`headers.${line[0]} has characters that a header can't have`);
+}
+
+/** A secret goes to nobody that the user has not named. */
+function assertSignIn(oauth: Readonly<Record<string, unknown>> | undefined, headers: Readonly<Record<string, string>>): void {
+  if (oauth === undefined) return;
+  const { grant, clientId, issuer, scope } = oauth;
+  if (Object.keys(headers).some((name) => /^authorization$/i.test(name))) throw new Error('it has both oauth and a header Authorization; keep one');
+  if (issuer !== undefined) {
+    try {
+      checkedIssuer(issuer);
+    } catch {
+      throw new Error('oauth.issuer must be an https URL without a query and a fragment');
+    }
+  }
+  if (scope !== undefined && scopeOf(scope) === undefined) throw new Error('oauth.scope must be words with one space between them');
+  if (grant === 'client_credentials' && (clientId === undefined || issuer === undefined))
+    throw new Error('oauth with the grant client_credentials needs clientId and issuer, so that the secret goes to nobody else');
 }
 
 /** `blockhouse mcp`, also through npx, of this workspace. */

@@ -1,8 +1,9 @@
 // Connects to a server in one of the two eras of the protocol, and finds out which one it speaks.
-import type { Client, Transport } from '@modelcontextprotocol/client';
+import type { Client, ClientCapabilities, Transport } from '@modelcontextprotocol/client';
 import { VERSION } from '../../core/index.ts';
 import type { Sdk } from './sdk.ts';
 import type { Era } from './server.ts';
+import { TASKS } from './task-answer.ts';
 
 /** The revision of the modern era. */
 export const MODERN = '2026-07-28';
@@ -18,16 +19,28 @@ export interface Greeting {
   readonly timeoutMs: number;
   /** How long the modern greeting waits. */
   readonly discoverMs?: number;
+  /** Blockhouse signs in to it for itself. */
+  readonly isProgram?: boolean;
   /** Called for each note that the list of tools has changed. */
   onListChanged(): void;
 }
 
+/** What is offered beside the protocol itself. */
+function extensionsOf(era: Era, isProgram: boolean): ClientCapabilities {
+  const extensions = { ...(era === 'modern' && { [TASKS]: {} }), ...(isProgram && { 'io.modelcontextprotocol/oauth-client-credentials': {} }) };
+  return { ...(era === 'modern' && { elicitation: { form: {} } }), ...(Object.keys(extensions).length > 0 && { extensions }) };
+}
+
 /** A client that has greeted its server. Rejects with the error of the package. */
-export async function connect(sdk: Sdk, transport: Transport, { era, timeoutMs, discoverMs = DISCOVER_MS, onListChanged }: Greeting): Promise<Client> {
+export async function connect(
+  sdk: Sdk,
+  transport: Transport,
+  { era, timeoutMs, discoverMs = DISCOVER_MS, isProgram, onListChanged }: Greeting,
+): Promise<Client> {
   const client = new sdk.Client(
     { name: 'blockhouse', version: VERSION },
     {
-      capabilities: {},
+      capabilities: extensionsOf(era, isProgram === true),
       jsonSchemaValidator: NO_VALIDATION,
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
       inputRequired: { autoFulfill: false },

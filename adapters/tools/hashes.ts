@@ -18,11 +18,13 @@ export interface StartTemplate {
   readonly url?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly sandbox?: string | undefined;
+  /** Who signs in, and where. */
+  readonly oauth?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The hash of what is started (whole-definition). */
-export function definitionHash({ kind, command, args, env, url, headers, sandbox }: StartTemplate): string {
-  return sha256(canonicalJson({ kind, command, args, env, url, headers, sandbox }));
+export function definitionHash({ kind, command, args, env, url, headers, sandbox, oauth }: StartTemplate): string {
+  return sha256(canonicalJson({ kind, command, args, env, url, headers, sandbox, oauth }));
 }
 
 /** The hash of a tool (whole-definition). Throws an Error for one that nests too deep. */

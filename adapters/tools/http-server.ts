@@ -6,10 +6,14 @@ import { BlockhouseError, isLoopbackHost } from '../../core/index.ts';
 import type { Upstream } from '../outbound/client.ts';
 import { ClientSession } from './client-session.ts';
 import { connect } from './era.ts';
-import { HttpTransport } from './http-transport.ts';
+import { type Authorization, HttpTransport } from './http-transport.ts';
+import type { SignIns } from './oauth/sign-ins.ts';
 import { type RunningServer, Throttle } from './running-server.ts';
 import type { Sdk } from './sdk.ts';
 import type { CallableServer, Era, HttpStart } from './server.ts';
+
+/** So long does an end wait for the news that tasks are cancelled. */
+const CANCEL_MS = 1000;
 
 /** A server at an address, and how it is greeted. */
 export interface HttpStarting {
@@ -22,11 +26,13 @@ export interface HttpStarting {
 export interface HttpSurroundings {
   readonly sdk: Sdk;
   readonly upstream: Upstream;
+  /** Gives the tokens of servers that want a sign-in. */
+  readonly signIns?: SignIns | undefined;
   readonly listMs: number;
 }
 
 /** Rejects with TOOL_SERVER_FAILED. */
-export async function startHttp({ server, era, signal }: HttpStarting, { sdk, upstream, listMs }: HttpSurroundings): Promise<RunningServer> {
+export async function startHttp({ server, era, signal }: HttpStarting, { sdk, upstream, signIns, listMs }: HttpSurroundings): Promise<RunningServer> {
   const { name, start, settings } = server;
   const url = addressOf(start.url);
   const failed = (why: string, cause?: unknown): BlockhouseError =>
@@ -34,13 +40,15 @@ export async function startHttp({ server, era, signal }: HttpStarting, { sdk, up
   if (url === undefined || !/^https?:$/.test(url.protocol)) throw failed('its url is no address of HTTP');
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
     throw failed('its url must begin with https:, because anybody on the way could read what goes over http:'); // safe-address
-  const transport = new HttpTransport({ url, headers: start.headers, maxBytes: settings.maxResultBytes, upstream });
+  const authorization = signIns && authorizationOf(signIns, server);
+  const transport = new HttpTransport({ url, headers: start.headers, maxBytes: settings.maxResultBytes, upstream, authorization });
   const running = new HttpServer(transport, listMs);
   const cut = (): void => void transport.close();
   signal.addEventListener('abort', cut, { once: true });
   try {
     signal.throwIfAborted();
-    const client = await connect(sdk, transport, { era, timeoutMs: settings.startTimeoutMs, onListChanged: () => running.lists.ask() });
+    const isProgram = start.oauth?.grant === 'client_credentials';
+    const client = await connect(sdk, transport, { era, timeoutMs: settings.startTimeoutMs, isProgram, onListChanged: () => running.lists.ask() });
     running.session = new ClientSession({ sdk, client, transport, ending: () => (running.hasEnded ? 'has ended the session' : undefined) });
     return running;
   } catch (error) {
@@ -57,6 +65,13 @@ function addressOf(text: string): URL | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Undefined for a server whose token stands in its headers. */
+function authorizationOf(signIns: SignIns, { name, start }: HttpStarting['server']): Authorization | undefined {
+  if (Object.keys(start.headers).some((header) => /^authorization$/i.test(header))) return undefined;
+  const place = { name, url: start.url, oauth: start.oauth };
+  return { token: (signal) => signIns.token(place, signal), afterRefusal: (refusal, signal) => signIns.afterRefusal(place, refusal, signal) };
 }
 
 function whyOf(error: unknown): string {
@@ -94,6 +109,7 @@ class HttpServer implements RunningServer {
   async end(): Promise<void> {
     this.hasEnded = true;
     this.lists.end();
+    await this.session?.told(CANCEL_MS);
     await this.#transport.close();
   }
 

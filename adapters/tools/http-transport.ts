@@ -1,7 +1,7 @@
 // Messages over HTTP: each is one POST, whose answer is one message or a stream of events.
 //
 // one-post: a call is one POST through our own outbound client: nothing is repeated, no redirect is followed, no answer is compressed, and the headers with secrets go to the
-//   origin of the entry alone.
+//   origin of the entry alone. Only what the server has refused for its token, and so has not begun, is sent once more, with another one.
 // told-end: an answer that ends without the message that was asked for fails its call at once. The transport of the package would wait for the time limit.
 // own-limit: an answer that is too large or too deep fails its call alone.
 import type { IncomingHttpHeaders } from 'node:http';
@@ -14,6 +14,9 @@ import type { Upstream } from '../outbound/client.ts';
 import { SseReader } from '../outbound/sse-read.ts';
 import { type CallTransport, callIdOf } from './call-id.ts';
 import { UNREADABLE } from './mcp-result.ts';
+import { type Challenge, challengeIn } from './oauth/challenge.ts';
+import type { Refusal } from './oauth/sign-ins.ts';
+import { handable } from './task-answer.ts';
 
 const CONNECT_MS = 10_000;
 const MAX_VALUES = 200_000;
@@ -29,6 +32,14 @@ export interface HttpPlace {
   readonly headers: Readonly<Record<string, string>>;
   readonly maxBytes: number;
   readonly upstream: Upstream;
+  /** Of a server that may want a sign-in. */
+  readonly authorization?: Authorization | undefined;
+}
+
+/** Gives the tokens of a server. Both reject with TOOL_NOT_BEGUN where there is none. */
+export interface Authorization {
+  token(signal: AbortSignal): Promise<string | undefined>;
+  afterRefusal(refusal: Refusal, signal: AbortSignal): Promise<string>;
 }
 
 /** A transport of the client package. */
@@ -70,25 +81,42 @@ export class HttpTransport implements CallTransport {
     const own = new AbortController();
     if (id !== undefined) this.#open.set(id, own);
     const signals = [this.#all.signal, own.signal, ...(options.requestSignal === undefined ? [] : [options.requestSignal])];
-    const callId = callIdOf(message);
-    if (callId !== undefined) this.begun.add(callId);
     try {
-      await this.#post(message, id, options.headers ?? {}, AbortSignal.any(signals));
-    } catch (error) {
-      const isUnsent = error instanceof BlockhouseError && !error.mayHaveRun;
-      if (callId !== undefined && isUnsent) this.begun.delete(callId);
-      throw error;
+      await this.#postSignedIn(message, id, options.headers ?? {}, AbortSignal.any(signals));
     } finally {
       this.#open.delete(id);
     }
   }
 
-  async #post(message: JSONRPCMessage, id: unknown, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
-    const { url, upstream, maxBytes } = this.#place;
-    const answer = new AnswerReader(id, maxBytes, (one) => this.onmessage?.(one as never));
-    const request = { method: 'POST' as const, url, headers: { ...this.#headersOf(message), ...headers }, body: Buffer.from(JSON.stringify(message)) };
-    await upstream.send(callOf(url, signal), request, answer);
+  /** Without a token that the server takes, nothing has begun. */
+  async #postSignedIn(message: JSONRPCMessage, id: unknown, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
+    const { authorization } = this.#place;
+    let token = await authorization?.token(signal);
+    let answer = await this.#post(message, id, headers, token, signal);
+    if (authorization !== undefined && answer.isRefusal) {
+      const { status, challenge } = answer;
+      token = await authorization.afterRefusal({ status, challenge, token }, signal);
+      answer = await this.#post(message, id, headers, token, signal);
+      if (answer.isRefusal) throw new BlockhouseError('TOOL_NOT_BEGUN', `it refuses a token that was just given for it (HTTP ${answer.status})`);
+    }
     this.#settle(answer, 'method' in message && message.method === 'initialize');
+  }
+
+  async #post(message: JSONRPCMessage, id: unknown, more: object, token: string | undefined, signal: AbortSignal): Promise<AnswerReader> {
+    const { url, upstream, maxBytes, authorization } = this.#place;
+    const answer = new AnswerReader(id, { maxBytes, token, mayRefuse: authorization !== undefined }, (one) => this.onmessage?.(one as never));
+    const headers = { ...this.#headersOf(message), ...more, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+    const callId = callIdOf(message);
+    if (callId !== undefined) this.begun.add(callId);
+    try {
+      await upstream.send(callOf(url, signal), { method: 'POST', url, headers, body: Buffer.from(JSON.stringify(message)) }, answer);
+    } catch (error) {
+      const isUnsent = error instanceof BlockhouseError && !error.mayHaveRun;
+      if (callId !== undefined && isUnsent) this.begun.delete(callId);
+      throw error;
+    }
+    if (callId !== undefined && answer.isRefusal) this.begun.delete(callId);
+    return answer;
   }
 
   #settle(answer: AnswerReader, isGreeting: boolean): void {
@@ -113,7 +141,7 @@ export class HttpTransport implements CallTransport {
     const meta = message.params?.['_meta'] as Record<string, unknown> | undefined;
     const version = meta?.[PROTOCOL_VERSION];
     if (typeof version !== 'string') return headers;
-    const name = message.params?.['name'];
+    const name = message.params?.[message.method.startsWith('tasks/') ? 'taskId' : 'name'];
     return {
       ...headers,
       'mcp-protocol-version': version,
@@ -128,7 +156,7 @@ function callOf({ origin }: URL, signal: AbortSignal): AdapterCall {
   const home = new Set([origin]);
   return {
     settings: { values: {}, sources: {} },
-    egress: { trustedOrigins: home, allowedOrigins: new Set(), ownKey: true, isKeyless: false, home },
+    egress: { trustedOrigins: home, allowedOrigins: new Set(), ownKey: true, isKeyless: false, home, staysPublic: true },
     timeouts: { connectMs: CONNECT_MS, firstByteMs: 0, idleMs: 0 }, // the limit of the call is the session's
     signal,
   };
@@ -137,6 +165,15 @@ function callOf({ origin }: URL, signal: AbortSignal): AdapterCall {
 /** Text outside of ASCII, as the protocol has it in headers. */
 function headerText(text: string): string {
   return /^[\x20-\x7e]*$/.test(text) && text.trim() === text ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+}
+
+/** How an answer is read. */
+interface Reading {
+  readonly maxBytes: number;
+  /** With which the request was made. An answer that quotes it is read without it. */
+  readonly token: string | undefined;
+  /** A refusal for the token is none of the answers. */
+  readonly mayRefuse: boolean;
 }
 
 /** Reads the answer to one POST. */
@@ -148,14 +185,20 @@ class AnswerReader implements UpstreamHandler {
   wrong: string | undefined;
   /** Undefined for a message that gets no answer. */
   readonly id: unknown;
+  /** What the server says where it has refused the token, or wants one. */
+  challenge: Challenge | undefined;
+  isRefusal = false;
+  readonly #reading: Reading;
   readonly #most: number;
   readonly #events: SseReader;
   readonly #onMessage: (message: object) => void;
   #pieces: Buffer[] = [];
   #bytes = 0;
 
-  constructor(id: unknown, maxBytes: number, onMessage: (message: object) => void) {
+  constructor(id: unknown, reading: Reading, onMessage: (message: object) => void) {
+    const { maxBytes } = reading;
     this.id = id;
+    this.#reading = reading;
     this.#most = maxBytes;
     this.#events = new SseReader(maxBytes + MAX_BESIDE_BYTES);
     this.#onMessage = onMessage;
@@ -176,6 +219,9 @@ class AnswerReader implements UpstreamHandler {
   head(status: number, headers: IncomingHttpHeaders): void {
     this.status = status;
     this.headers = headers;
+    if (!this.#reading.mayRefuse || (status !== 401 && status !== 403)) return;
+    this.challenge = challengeIn(headers['www-authenticate']);
+    this.isRefusal = status === 401 || this.challenge?.error === 'insufficient_scope';
   }
 
   data(chunk: Buffer): boolean {
@@ -207,8 +253,10 @@ class AnswerReader implements UpstreamHandler {
     const exceeded = exceededLimit(bytes, { values: MAX_VALUES, depth: MAX_JSON_DEPTH });
     if (exceeded === 'depth') this.wrong ??= `The result is nested more than ${MAX_JSON_DEPTH} levels deep.`;
     else if (exceeded !== undefined) this.wrong ??= `The result has more than ${MAX_VALUES} values.`;
-    if (exceeded !== undefined || this.isAnswered) return;
-    const message = tryParseJson(bytes.toString('utf8'));
+    if (exceeded !== undefined || this.isAnswered || this.isRefusal) return;
+    const { token } = this.#reading;
+    const text = bytes.toString('utf8');
+    const message = tryParseJson(token === undefined ? text : text.replaceAll(token, '[redacted]'));
     for (const one of Array.isArray(message) ? message : [message]) if (isObject(one) && one['jsonrpc'] === '2.0') this.#hand(one);
   }
 
@@ -224,6 +272,6 @@ class AnswerReader implements UpstreamHandler {
       return;
     }
     this.isAnswered = true;
-    this.#onMessage(message);
+    this.#onMessage(handable(message));
   }
 }

@@ -1,44 +1,71 @@
 // Runs tools: puts together what is known of servers and the sessions with them.
-import { BlockhouseError, type Catalogue, type ToolHost, type ToolServers } from '../../core/index.ts';
-import { Book, type BookOptions } from './book.ts';
+import { BlockhouseError, type Catalogue, openSettings, type SettingStore, type ToolHost, type ToolServers } from '../../core/index.ts';
+import { Book } from './book.ts';
+import type { ToolHostOptions } from './host-options.ts';
 import { ManagedServers } from './managed-servers.ts';
+import { SignIns } from './oauth/sign-ins.ts';
 import type { ServerBook } from './server.ts';
-import { ServerSessions, type SessionsOptions } from './sessions.ts';
+import { ServerSessions } from './sessions.ts';
+import { SkillBook } from './skills/skill-book.ts';
+import { overSessions } from './task-watch.ts';
 
-export type { BookOptions } from './book.ts';
-export { ServerSessions, type SessionsOptions } from './sessions.ts';
-
-/** What the host of a workspace is made with. */
-export interface ToolHostOptions extends BookOptions, Omit<SessionsOptions, 'workspace' | 'env' | 'now'> {}
+export type { ToolHostOptions } from './host-options.ts';
 
 /** The host of the servers in mcp.json. Nothing is read or started before its first use. */
 export function createToolHost(options: ToolHostOptions): ToolHost {
-  const sessions = new ServerSessions(options);
+  const signIns = new SignIns({ workspace: options.workspace, clock: options.clock, credentials: () => book.credentials });
+  const sessions = new ServerSessions({ ...options, signIns });
   const ended = (server: string) => (error: unknown) => sessions.note(server, `Its processes can't be ended: ${(error as Error).message}`);
   let known = (_url: URL): boolean => false;
   const isOwn = (url: URL): boolean => options.isOwn?.(url) === true || known(url);
-  const book = new Book({ ...options, isOwn }, (server) => void sessions.end(server).catch(ended(server)));
+  let { settings } = options;
+  const book: Book = new Book({ ...options, settings: laterSettings(() => settings ?? openSettings(options.workspace, options.now)), isOwn }, (server) => {
+    void sessions.end(server).catch(ended(server));
+  });
   const servers = new ManagedServers(book, sessions);
   sessions.onTools((server, tools) => {
     servers.noteListed(server, tools).catch((error: unknown) => sessions.note(server, `What it lists can't be kept: ${(error as Error).message}`));
   });
   return {
     ...hostOf({ sessions, book, servers }),
+    skills: new SkillBook(options.workspace, book.pins, options.clock ?? Date.now),
+    keepIn: (kept) => {
+      settings ??= kept;
+    },
     know: (isOther) => {
       known = isOther;
     },
   };
 }
 
+/** Settings that are opened with their first use. */
+function laterSettings(store: () => SettingStore): SettingStore {
+  return {
+    open(name, codec, onChange) {
+      let opened: ReturnType<typeof open> | undefined;
+      const open = () => store().open(name, codec, onChange);
+      const setting = () => (opened ??= open());
+      return {
+        get place() {
+          return setting().place;
+        },
+        now: () => setting().now(),
+        look: () => setting().look(),
+        update: (change) => setting().update(change),
+      };
+    },
+    check: (name, codec) => store().check(name, codec),
+  };
+}
+
 /** What a host is made of. */
-export interface ToolHostParts {
+interface ToolHostParts {
   readonly sessions: ServerSessions;
   readonly book: ServerBook;
   readonly servers?: ToolServers;
 }
 
-/** A host with a book of another kind. */
-export function hostOf({ sessions, book, servers }: ToolHostParts): ToolHost {
+function hostOf({ sessions, book, servers }: ToolHostParts): ToolHost {
   return {
     servers,
     tidy: () => void sessions.tidy().catch(() => undefined), // a call tries again, and says why it can't be made
@@ -48,7 +75,7 @@ export function hostOf({ sessions, book, servers }: ToolHostParts): ToolHost {
       await sessions.tidy().catch((error: unknown) => {
         throw new BlockhouseError('TOOL_NOT_BEGUN', `No server of tools can be started: ${(error as Error).message}`, { cause: error });
       });
-      return sessions.call(await book.callable(call.server, call.tool, call.pin), call, signal);
+      return overSessions(call, signal, async (one) => sessions.call(await book.callable(one.server, one.tool, one.pin), one, signal));
     },
     halt: () => sessions.halt(),
     close: () => sessions.close(),

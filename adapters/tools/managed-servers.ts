@@ -3,6 +3,7 @@
 // shown-first: a server is started and approved only by the hash of what was shown. A hash that was not shown, or is another one by now, is refused.
 // no-secret: no answer has a secret; what stands in an entry in clear is masked.
 import { estimateTokens } from '../../core/base/tokens.ts';
+import type { ApproveToolServer, CallTool, PutToolServer, SetToolSecret, TestToolServer, ToolCalled, ToolServerView, ToolView } from '../../core/index.ts';
 import {
   BlockhouseError,
   compile,
@@ -15,12 +16,12 @@ import {
   type ToolServers,
   type Validator,
 } from '../../core/index.ts';
-import type { ApproveToolServer, CallTool, PutToolServer, SetToolSecret, TestToolServer, ToolCalled, ToolServerView, ToolView } from '../../core/index.ts';
 import { approvalText, type Book, unofferedOf } from './book.ts';
 import { readEntry, SERVER_NAME, type ServerEntry, shownEntry } from './entry.ts';
 import { MCP_FILE } from './mcp-json.ts';
-import { type KnownTool, PINS_FILE, stateOf } from './pins.ts';
+import { CLIENT_SECRET } from './oauth/records.ts';
 import { callOnce } from './one-call.ts';
+import { type KnownTool, PINS_FILE, stateOf } from './pins.ts';
 import type { ListedTool, Sessions } from './server.ts';
 
 const SECRET_FIELD = /^[A-Za-z0-9_-]{1,64}$/;
@@ -51,17 +52,19 @@ export class ManagedServers implements ToolServers {
   }
 
   async list(): Promise<readonly ToolServerView[]> {
-    const entries = [...this.#book.mcp.entries(true).values()];
+    await this.#book.look();
+    const entries = [...this.#book.mcp.entries().values()];
     return Promise.all(entries.map((entry) => this.#viewOf(entry, false)));
   }
 
   async get(name: string): Promise<ToolServerView> {
-    return this.#viewOf(this.#need(name), true);
+    return this.#viewOf(await this.#need(name), true);
   }
 
   async put(name: string, body: unknown): Promise<ToolServerView> {
     checkPut(body);
-    const before = this.#book.mcp.entries(true).get(name);
+    await this.#book.look();
+    const before = this.#book.mcp.entries().get(name);
     const settings = body.settings ?? before?.rawSettings;
     const entry = readEntry(name, body.server, settings);
     if (entry.fault !== undefined) throw refused(name, entry.fault);
@@ -72,7 +75,8 @@ export class ManagedServers implements ToolServers {
   }
 
   async remove(name: string): Promise<void> {
-    const others = [...this.#book.mcp.entries(true).values()].filter((entry) => entry.name !== name);
+    await this.#book.look();
+    const others = [...this.#book.mcp.entries().values()].filter((entry) => entry.name !== name);
     if (!(await this.#book.mcp.remove(name))) throw this.#notFound(name);
     await this.#sessions.end(name);
     await this.#book.pins.forget(name);
@@ -82,12 +86,13 @@ export class ManagedServers implements ToolServers {
 
   async test(name: string, body: unknown, signal: AbortSignal): Promise<ToolServerView> {
     checkTest(body);
-    const entry = this.#need(name);
+    const entry = await this.#need(name);
     if (entry.definition !== body.definition) throw otherDefinition(name);
     const one = await this.#book.resolve(entry);
     if (one.fault !== undefined) throw refused(name, one.fault);
     const { era, tools } = await this.#sessions.look(this.#book.callableOf(entry, one), signal);
-    if (this.#book.mcp.entries(true).get(name)?.definition !== body.definition) throw otherDefinition(name);
+    await this.#book.look();
+    if (this.#book.mcp.entries().get(name)?.definition !== body.definition) throw otherDefinition(name);
     const offers = entry.newTools === 'offer' && this.#book.approvalOf(entry) === undefined;
     await this.#book.pins.see(name, tools, { offers, look: { definition: entry.definition, era } });
     return this.get(name);
@@ -95,12 +100,12 @@ export class ManagedServers implements ToolServers {
 
   async call(name: string, body: unknown, signal: AbortSignal): Promise<ToolCalled['result']> {
     checkCall(body);
-    return callOnce(this.#book, this.#sessions, this.#need(name), body, signal);
+    return callOnce(this.#book, this.#sessions, await this.#need(name), body, signal);
   }
 
   async approve(name: string, body: unknown, by: string): Promise<ToolServerView> {
     checkApprove(body);
-    const entry = this.#need(name);
+    const entry = await this.#need(name);
     if (entry.fault !== undefined) throw refused(name, entry.fault);
     if (entry.definition !== body.definition)
       throw new BlockhouseError('TOOL_CHANGED', `The entry of ${name} is not the one that was shown. Read it again: \`blockhouse tools test ${name}\`.`);
@@ -117,13 +122,15 @@ export class ManagedServers implements ToolServers {
     if (body.value === null && !Object.hasOwn(credentials.serverSecrets(server), field))
       throw new BlockhouseError('NOT_FOUND', `There is no secret ${server}.${field}.`);
     await credentials.setServerSecrets(server, { [field]: body.value ?? undefined });
-    const readers = [...this.#book.mcp.entries(true).values()].filter((entry) => secretsOf(entry).some((one) => one.server === server && one.field === field));
+    await this.#book.look();
+    const readers = [...this.#book.mcp.entries().values()].filter((entry) => secretsOf(entry).some((one) => one.server === server && one.field === field));
     await Promise.all(readers.map(({ name }) => this.#sessions.end(name))); // they have the one before
   }
 
   async findings(): Promise<readonly Finding[]> {
+    await this.#book.look();
     const findings: Finding[] = [];
-    const entries = [...this.#book.mcp.entries(true).values()];
+    const entries = [...this.#book.mcp.entries().values()];
     const { fault } = this.#book.mcp;
     if (fault !== undefined) findings.push(error(MCP_FILE, fault, 'Repair it. Until then, a server that has read it before goes on with what it said then.'));
     const { fault: pinsFault } = this.#book.pins;
@@ -147,8 +154,9 @@ export class ManagedServers implements ToolServers {
     });
   }
 
-  #need(name: string): ServerEntry {
-    const entry = this.#book.mcp.entries(true).get(name);
+  async #need(name: string): Promise<ServerEntry> {
+    await this.#book.look();
+    const entry = this.#book.mcp.entries().get(name);
     if (entry === undefined) throw this.#notFound(name);
     return entry;
   }
@@ -161,7 +169,7 @@ export class ManagedServers implements ToolServers {
 
   async #viewOf(entry: ServerEntry, isWhole: boolean): Promise<ToolServerView> {
     const { name, definition } = entry;
-    const pins = this.#book.pins.of(name, true);
+    const pins = this.#book.pins.of(name);
     const { state, problem } = await this.#stateOf(entry);
     return {
       name,
@@ -171,9 +179,15 @@ export class ManagedServers implements ToolServers {
       server: shownEntry(entry),
       settings: (entry.fault === undefined ? (entry.rawSettings ?? {}) : {}) as JsonRecord, // what is not checked may be anything
       era: pins.era ?? null,
+      ...(await this.#signInOf(entry)),
       tools: [...pins.tools].sort(([a], [b]) => (a < b ? -1 : 1)).map(([tool, known]) => toolView(tool, known, entry, isWhole)),
       secrets: secretsOf(entry).map(({ server, field }) => ({ name: `${server}.${field}`, isStored: this.#book.secret(server, field) !== undefined })),
     };
+  }
+
+  async #signInOf(entry: ServerEntry): Promise<Pick<ToolServerView, 'signIn'>> {
+    const signIn = await this.#book.signInOf(entry);
+    return signIn === undefined ? {} : { signIn };
   }
 
   async #stateOf(entry: ServerEntry): Promise<Pick<ToolServerView, 'state'> & { readonly problem?: string | undefined }> {
@@ -206,13 +220,15 @@ function toolView(name: string, known: KnownTool, { name: server, rawSettings }:
   };
 }
 
-function secretsOf({ template: { command = '', args = [], env = {}, url = '', headers = {} } }: ServerEntry): ReturnType<typeof secretsNamedIn> {
-  return secretsNamedIn([command, ...args, ...Object.values(env), url, ...Object.values(headers)]);
+function secretsOf({ name, template }: ServerEntry): ReturnType<typeof secretsNamedIn> {
+  const { command = '', args = [], env = {}, url = '', headers = {}, oauth } = template;
+  const ofClient = oauth?.['grant'] === 'client_credentials' ? [`\${auth:${name}.${CLIENT_SECRET}}`] : [];
+  return secretsNamedIn([command, ...args, ...Object.values(env), url, ...Object.values(headers), ...ofClient]);
 }
 
-/** A secret or a variable that is not there yet is no reason to refuse an entry. */
+/** A secret, a variable or a sign-in that is not there yet is no reason to refuse an entry. */
 function isAboutSources(fault: string): boolean {
-  return /^its secret .* is not stored|^the variable \w+ is not set/.test(fault);
+  return /^its secret .* is not stored|^the variable \w+ is not set|`blockhouse tools login /.test(fault);
 }
 
 function refused(name: string, fault: string): BlockhouseError {

@@ -1,16 +1,16 @@
-// mcp.json of the workspace: the servers of tools. Other programs' files of this name fit in.
+// mcp.json of the workspace: the servers of tools. Other programs' files of this name fit in. With a database, the document is a row of it.
 //
 // last-good: a damaged file never counts as an empty one; its last good content stays in use. If there was none, there are no servers.
 // kept-whole: a change writes what it changes, and keeps the rest of the file as it is.
-import { join } from 'node:path';
 import { isObject } from '../../core/base/json.ts';
 import { repeatedMember } from '../../core/base/json-members.ts';
 import { parseBytes } from '../../core/base/strict-json.ts';
-import { BlockhouseError, closeToOthers, type FileState, FreshFile } from '../../core/index.ts';
+import { BlockhouseError, type Setting, type SettingCodec, type SettingStore } from '../../core/index.ts';
 import { readEntry, type ServerEntry } from './entry.ts';
 
 /** The name of the file in a workspace. */
 export const MCP_FILE = 'mcp.json';
+const MAX_BYTES = 1024 * 1024;
 /** The most servers: each is looked at for every list. */
 const MAX_SERVERS = 200;
 const SERVERS = 'mcpServers';
@@ -18,44 +18,38 @@ const SETTINGS = 'blockhouse';
 
 type Document = Readonly<Record<string, unknown>>;
 
+/** How the document is read and written. */
+const CODEC: SettingCodec<Document> = { parse: parseDocument, format: (document) => `${JSON.stringify(document, null, 2)}\n` };
+
 /** The servers of the workspace. */
 export class McpJson {
-  readonly #file: FreshFile;
-  #good: Document = {};
+  readonly #setting: Setting<Document>;
   #entries: ReadonlyMap<string, ServerEntry> = new Map();
-  #fault: string | undefined;
 
-  /** `onChange` is called after each change of the entries, with those before. `now` in monotonic milliseconds. */
-  constructor(workspace: string, onChange: (before: ReadonlyMap<string, ServerEntry>) => void, now?: () => number) {
-    this.#file = new FreshFile(
-      join(workspace, MCP_FILE),
-      (state) => {
-        closeToOthers(this.#file.path, state);
-        const before = this.#entries;
-        try {
-          this.#good = parseDocument(state);
-          this.#entries = entriesOf(this.#good);
-          this.#fault = undefined;
-        } catch (error) {
-          this.#fault = (error as Error).message; // last-good
-          return;
-        }
-        onChange(before);
-      },
-      now,
-    );
+  /** `onChange` is called after each change of the entries, with those before. */
+  constructor(settings: SettingStore, onChange: (before: ReadonlyMap<string, ServerEntry>) => void) {
+    this.#setting = settings.open('mcp', CODEC, ({ good, fault }) => {
+      if (fault !== undefined || good === undefined) return; // last-good
+      const before = this.#entries;
+      this.#entries = entriesOf(good);
+      onChange(before);
+    });
   }
 
-  /** Why the file can't be used now; undefined if it can. */
+  /** Why the document can't be used now; undefined if it can. */
   get fault(): string | undefined {
-    this.#file.refresh();
-    return this.#fault;
+    return this.#setting.now().fault;
   }
 
-  /** The entries as they are, or last were while the file could be used. */
-  entries(isFresh = false): ReadonlyMap<string, ServerEntry> {
-    this.#file.refresh(isFresh);
+  /** The entries as they are, or last were while the document could be used. */
+  entries(): ReadonlyMap<string, ServerEntry> {
+    this.#setting.now();
     return this.#entries;
+  }
+
+  /** Looks at once. Rejects with STORE_UNREACHABLE. */
+  look(): Promise<void> {
+    return this.#setting.look();
   }
 
   /** Writes an entry, and its settings if they are given. Throws WORKSPACE_DAMAGED for a file that can't be used. */
@@ -86,10 +80,12 @@ export class McpJson {
   }
 
   async #rewrite(change: (document: Document) => Document | undefined): Promise<void> {
-    await this.#file.rewrite(() => {
-      if (this.#fault !== undefined) throw damaged(MCP_FILE, this.#fault);
-      const next = change(this.#good);
-      return next && `${JSON.stringify(next, null, 2)}\n`;
+    await this.#setting.update(({ good = {}, fault }) => {
+      if (fault !== undefined) throw damaged(MCP_FILE, fault);
+      const next = change(good);
+      if (next !== undefined && Buffer.byteLength(CODEC.format(next) ?? '') > MAX_BYTES)
+        throw new BlockhouseError('TOOL_SERVER_REFUSED', `${MCP_FILE} would be larger than ${MAX_BYTES} bytes. Remove a server first.`);
+      return next;
     });
   }
 }
@@ -104,11 +100,10 @@ function membersOf(document: Document, name: string): Record<string, unknown> {
   return isObject(members) ? members : {};
 }
 
-/** The object in a JSON file. Throws an Error that says what is wrong, and quotes no values. */
-export function strictObject(state: FileState, maxValues?: number): Document | undefined {
-  if (state.kind === 'missing') return undefined;
-  if (state.kind === 'unreadable') throw new Error(state.reason);
-  const bytes = Buffer.from(state.text);
+/** The object in a JSON text; undefined without one. Throws an Error that says what is wrong, and quotes no values. */
+export function strictObject(text: string | undefined, maxValues?: number): Document | undefined {
+  if (text === undefined) return undefined;
+  const bytes = Buffer.from(text);
   const json = parseBytes(bytes, maxValues);
   if (!isObject(json)) throw new Error('it must contain a JSON object');
   const twice = repeatedMember(bytes, json);
@@ -116,8 +111,8 @@ export function strictObject(state: FileState, maxValues?: number): Document | u
   return json;
 }
 
-function parseDocument(state: FileState): Document {
-  const document = strictObject(state) ?? {};
+function parseDocument(text: string | undefined): Document {
+  const document = strictObject(text) ?? {};
   for (const name of [SERVERS, SETTINGS])
     if (document[name] !== undefined && !isObject(document[name])) throw new Error(`${name} must be an object with one member for each server`);
   const servers = membersOf(document, SERVERS);

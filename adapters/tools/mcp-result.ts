@@ -2,7 +2,7 @@
 //
 // lenient: what is not as the protocol says becomes a line that says so. A call that has run has a result, whatever its server writes.
 import { isObject } from '../../core/base/json.ts';
-import type { ContentPart } from '../../core/index.ts';
+import type { ContentPart, ToolQuestion } from '../../core/index.ts';
 
 /** The code of our own errors for answers that can't be taken. */
 export const UNREADABLE = -32_099;
@@ -30,10 +30,16 @@ export function errorResult(text: string): ReadResult {
   return { isError: true, parts: [{ type: 'text', text: cleanText(text) }] };
 }
 
+/** What a server asks of a person in place of a result; undefined for a result. */
+export function readQuestion(result: unknown): Pick<ToolQuestion, 'requests' | 'requestState'> | undefined {
+  if (!isObject(result) || result['resultType'] !== 'input_required') return undefined;
+  const { inputRequests, requestState } = result;
+  return { requests: inputRequests ?? {}, ...(typeof requestState === 'string' && { requestState }) };
+}
+
 /** Reads the result of `tools/call`. */
 export function readResult(result: unknown): ReadResult {
   if (!isObject(result)) return errorResult('The server has answered with what is no result.');
-  if (result['resultType'] === 'input_required') return errorResult('The server asks for input of a person, which it does not get here.');
   const content = Array.isArray(result['content']) ? result['content'] : [];
   const images = { left: MAX_IMAGES };
   const parts = content.slice(0, MAX_PARTS).map((block) => partOf(block, images));

@@ -36,7 +36,10 @@ export async function callOnce(book: Book, sessions: Sessions, entry: ServerEntr
     const { callTimeoutMs: timeoutMs, maxResultBytes: maxBytes } = server.settings;
     const args = key === undefined ? asked.arguments : { ...asked.arguments, [key.argument]: callId };
     const call = { block: '', server: name, tool: asked.tool, arguments: args, pin: asked.hash, timeoutMs, maxBytes, callId };
-    const { isError, parts, structuredContent, ms } = await sessions.call(server, call, signal);
+    const outcome = await sessions.call(server, call, signal);
+    if (outcome.kind === 'input-required')
+      throw new BlockhouseError('TOOL_SERVER_FAILED', 'The tool asks a person before it goes on, and only a block can answer.');
+    const { isError, parts, structuredContent, ms } = outcome;
     return {
       isError,
       text: parts.map(textOf).join('\n'),

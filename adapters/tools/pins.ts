@@ -1,15 +1,16 @@
-// mcp-pins.json of the workspace: which servers may be started and which tools may be offered, as a person has approved them, and what the servers showed last.
+// mcp-pins.json of the workspace: which servers may be started, which tools and skills may be offered, as a person has approved them, and what the servers showed last.
+// With a database, they are a row of it, so that what is approved at one server holds at all.
 //
 // last-good: a damaged file approves nothing new; its last good content stays in use. If there was none, nothing is approved.
 // bound: an approval names what was shown, by its hash. What differs by then is not approved.
 // own-hash: a pin counts only if its definition has its hash, so that an edit of the file by hand changes no text that was approved.
-import { join } from 'node:path';
 import { exceededLimit, isObject } from '../../core/base/json.ts';
-import { BlockhouseError, closeToOthers, FreshFile } from '../../core/index.ts';
+import { BlockhouseError, type Setting, type SettingCodec, type SettingStore, type SkillPin, type SkillPins } from '../../core/index.ts';
 import { toolHash } from './hashes.ts';
 import { damaged, strictObject } from './mcp-json.ts';
-import type { Era, ListedTool } from './server.ts';
 import { judged, type SeenTool } from './seen-tools.ts';
+import type { Era, ListedTool } from './server.ts';
+import { skillPinsOf } from './skills/skill-pins.ts';
 
 /** The name of the file in a workspace. */
 export const PINS_FILE = 'mcp-pins.json';
@@ -41,6 +42,14 @@ export interface ServerPins {
 
 const NONE: ServerPins = { tools: new Map() };
 
+/** All that is known. */
+interface AllPins {
+  readonly servers: ReadonlyMap<string, ServerPins>;
+  readonly skills: SkillPins;
+}
+
+const NOTHING: AllPins = { servers: new Map(), skills: {} };
+
 /** A state of a tool, as people see it. */
 export function stateOf({ pin, now, isGone }: KnownTool): 'approved' | 'changed' | 'new' | 'unusable' | 'gone' {
   if (now?.problem !== undefined) return 'unusable';
@@ -49,42 +58,53 @@ export function stateOf({ pin, now, isGone }: KnownTool): 'approved' | 'changed'
   return now === undefined ? 'approved' : 'changed';
 }
 
+/** How the pins are read and written. */
+const CODEC: SettingCodec<AllPins> = {
+  parse(text) {
+    const document = strictObject(text, MAX_VALUES) ?? {};
+    return { servers: serversOf(document), skills: skillPinsOf(document['skills']) };
+  },
+  format: textOf,
+};
+
 /** The pins. */
 export class Pins {
-  readonly #file: FreshFile;
+  readonly #setting: Setting<AllPins>;
   readonly #clock: () => number;
-  #servers: ReadonlyMap<string, ServerPins> = new Map();
-  #fault: string | undefined;
 
-  /** `now` in monotonic milliseconds, `clock` in those of the epoch. */
-  constructor(workspace: string, clock: () => number, now?: () => number) {
+  /** `clock` in milliseconds of the epoch. */
+  constructor(settings: SettingStore, clock: () => number) {
     this.#clock = clock;
-    this.#file = new FreshFile(
-      join(workspace, PINS_FILE),
-      (state) => {
-        closeToOthers(this.#file.path, state);
-        try {
-          this.#servers = serversOf(strictObject(state, MAX_VALUES) ?? {});
-          this.#fault = undefined;
-        } catch (error) {
-          this.#fault = (error as Error).message; // last-good
-        }
-      },
-      now,
-      undefined,
-      MAX_BYTES,
-    );
+    this.#setting = settings.open('mcp-pins', CODEC, () => undefined);
   }
 
-  /** Why the file can't be used now; undefined if it can. */
+  /** Why the pins can't be used now; undefined if they can. */
   get fault(): string | undefined {
-    this.#file.refresh();
-    return this.#fault;
+    return this.#setting.now().fault;
   }
 
-  of(server: string, isFresh = false): ServerPins {
-    this.#file.refresh(isFresh);
-    return this.#servers.get(server) ?? NONE;
+  of(server: string): ServerPins {
+    return this.#setting.now().good?.servers.get(server) ?? NONE; // last-good
+  }
+
+  /** Looks at once. Rejects with STORE_UNREACHABLE. */
+  look(): Promise<void> {
+    return this.#setting.look();
+  }
+
+  /** As a skill was approved; undefined for one that never was. `owner` is a block, or `_` for the workspace. */
+  skill(owner: string, name: string): SkillPin | undefined {
+    const { skills } = this.#setting.now().good ?? NOTHING;
+    const pins = Object.hasOwn(skills, owner) ? skills[owner] : undefined;
+    return pins !== undefined && Object.hasOwn(pins, name) ? pins[name] : undefined;
+  }
+
+  /** Changes what is approved of skills. The same object again writes nothing. */
+  async changeSkills(change: (pins: SkillPins) => SkillPins): Promise<void> {
+    await this.#update((now) => {
+      const skills = change(now.skills);
+      return skills === now.skills ? undefined : { ...now, skills };
+    });
   }
 
   /** Remembers what a server has listed: what differs from its pin is changed, what has none is new. With `offers`, new tools are pinned. */
@@ -134,16 +154,27 @@ export class Pins {
   }
 
   async #rewrite(change: (all: Map<string, ServerPins>) => boolean): Promise<void> {
-    await this.#file.rewrite(() => {
-      if (this.#fault !== undefined) throw damaged(PINS_FILE, this.#fault);
-      const all = new Map(this.#servers);
-      if (!change(all)) return undefined;
-      const text = textOf(all);
-      if (text === textOf(this.#servers)) return undefined;
+    await this.#update((now) => {
+      const servers = new Map(now.servers);
+      return change(servers) ? { ...now, servers } : undefined;
+    });
+  }
+
+  /** Writes nothing where nothing changes. Rejects with WORKSPACE_DAMAGED, TOOL_SERVER_REFUSED, or what `change` throws. */
+  async #update(change: (now: AllPins) => AllPins | undefined): Promise<void> {
+    await this.#setting.update(({ good = NOTHING, fault }) => {
+      if (fault !== undefined) throw damaged(PINS_FILE, fault);
+      const next = change(good);
+      if (next === undefined) return undefined;
+      const text = textOf(next);
+      if (text === textOf(good)) return undefined;
       const bytes = Buffer.from(text);
       if (bytes.length > MAX_BYTES || exceededLimit(bytes, { values: MAX_VALUES }) !== undefined)
-        throw new BlockhouseError('TOOL_SERVER_REFUSED', 'What the servers say of their tools is too much to keep. Remove a server first.');
-      return text;
+        throw new BlockhouseError(
+          'TOOL_SERVER_REFUSED',
+          'What the servers say of their tools, and the texts of skills, are too much to keep. Remove some first.',
+        );
+      return next;
     });
   }
 
@@ -188,12 +219,13 @@ function unpinned({ pin, now, isGone }: KnownTool): KnownTool {
   return { now: now ?? { hash: pin.hash, definition: pin.definition } };
 }
 
-function textOf(servers: ReadonlyMap<string, ServerPins>): string {
+function textOf({ servers, skills }: AllPins): string {
   const all = [...servers].map(([name, { tools, ...known }]) => [
     name,
     { ...known, tools: Object.fromEntries([...tools].filter(([, tool]) => tool.pin ?? tool.now)) },
   ]);
-  return `${JSON.stringify({ servers: Object.fromEntries(all) }, null, 1)}\n`;
+  const document = { servers: Object.fromEntries(all), ...(Object.keys(skills).length > 0 && { skills }) };
+  return `${JSON.stringify(document, null, 1)}\n`;
 }
 
 function serversOf(document: Readonly<Record<string, unknown>>): Map<string, ServerPins> {

@@ -1,5 +1,5 @@
 // One server at work: a session, and what ends it.
-import type { ToolCallRequest, ToolOutcome } from '../../core/index.ts';
+import { BlockhouseError, type ToolCallRequest, type ToolOutcome, type ToolQuestion } from '../../core/index.ts';
 import type { CalledServer } from './client-session.ts';
 import type { ListedTool } from './server.ts';
 
@@ -9,12 +9,18 @@ export interface RunningServer {
   /** How it ended, as a part of a sentence. */
   readonly ended: Promise<string>;
   /** As `ToolHost.call`. */
-  call(server: CalledServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>;
+  call(server: CalledServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion>;
   list(timeoutMs: number): Promise<readonly ListedTool[]>;
   /** Called at most once a second, after the list of tools has changed. */
   onTools: (() => void) | undefined;
   /** Resolves once nothing of it is left. */
   end(): Promise<void>;
+}
+
+/** True if a server was not reached because nobody has signed in to it: it has not failed. */
+export function isUnsigned(error: unknown): boolean {
+  if (error instanceof BlockhouseError && error.code === 'TOOL_NOT_BEGUN') return true;
+  return error instanceof Error && error.cause !== undefined && isUnsigned(error.cause);
 }
 
 /** Calls `work` now and for what comes within `ms` once more after that. */

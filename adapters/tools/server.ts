@@ -1,5 +1,6 @@
 // A server of tools: what its entry in mcp.json says, how it is started, and a session with it. Pure: types only.
-import type { JsonRecord, ServerSettings, ToolCallRequest, ToolDefinition, ToolOutcome } from '../../core/index.ts';
+import type { JsonRecord, ServerSettings, ToolCallRequest, ToolDefinition, ToolOutcome, ToolQuestion } from '../../core/index.ts';
+import type { OAuthSettings } from './oauth/records.ts';
 
 /** Settings of a server with their defaults filled in. Times are milliseconds. */
 export interface FullServerSettings extends ServerSettings {
@@ -30,6 +31,8 @@ export interface HttpStart {
   readonly kind: 'http';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** How it is signed in to, where mcp.json says that. */
+  readonly oauth?: OAuthSettings | undefined;
 }
 
 /** How a server is reached. */
@@ -76,7 +79,7 @@ export interface Sessions {
   /** Starts the server apart from those at work, lists its tools and ends it. TOOL_SERVER_FAILED with the last line of its standard error, redacted. */
   look(server: CallableServer, signal: AbortSignal): Promise<LookedAt>;
   /** As `ToolHost.call`. */
-  call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>;
+  call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion>;
   /** Ends what a killed program has left. Before the first call. */
   tidy(): Promise<void>;
   /** Whether a process of the server runs, and why it does not. */

@@ -2,13 +2,14 @@
 //
 // one-definition: a call goes to a server that was started with the definition of the call; another one is ended first.
 // apart: a server is looked at in a process of its own, which ends afterwards, so that what is under way is not disturbed.
-import { BlockhouseError, type Environment, type ServerFact, type ToolCallRequest, type ToolOutcome } from '../../core/index.ts';
+import { BlockhouseError, type Environment, type ServerFact, type ToolCallRequest, type ToolOutcome, type ToolQuestion } from '../../core/index.ts';
 import { Upstream } from '../outbound/client.ts';
 import { startHttp } from './http-server.ts';
 import { RunningBook } from './leftovers.ts';
 import { maskedResult } from './masked-result.ts';
+import type { SignIns } from './oauth/sign-ins.ts';
 import { Places } from './places.ts';
-import type { RunningServer } from './running-server.ts';
+import { isUnsigned, type RunningServer } from './running-server.ts';
 import { loadSdk } from './sdk.ts';
 import type { CallableServer, Era, HttpStart, LookedAt, Sessions, StdioStart } from './server.ts';
 import { Slot, type SlotParts } from './slot.ts';
@@ -27,6 +28,7 @@ export interface SessionsOptions {
   readonly maxProcesses?: number;
   readonly backOffMs?: number;
   readonly deafMs?: number;
+  readonly signIns?: SignIns | undefined;
   /** Monotonic milliseconds. */
   readonly now?: (() => number) | undefined;
 }
@@ -71,9 +73,10 @@ export class ServerSessions implements Sessions {
     await this.#book.open();
   }
 
-  async call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+  async call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion> {
     if (this.#isClosed) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The server is shutting down.');
-    return maskedResult(await this.#slotOf(server, call.block).call(server, call, signal), server.ownSecrets ?? []);
+    const outcome = await this.#slotOf(server, call.block).call(server, call, signal);
+    return outcome.kind === 'result' ? maskedResult(outcome, server.ownSecrets ?? []) : outcome;
   }
 
   async look(server: CallableServer, signal: AbortSignal): Promise<LookedAt> {
@@ -126,7 +129,7 @@ export class ServerSessions implements Sessions {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.halt();
-    await this.#upstream.close();
+    await Promise.all([this.#upstream.close(), this.#options.signIns?.close()]);
   }
 
   #endOf(slot: Slot): Promise<void> {
@@ -194,7 +197,7 @@ export class ServerSessions implements Sessions {
       listMs: LIST_MS,
     };
     if (isStdio(server)) return startStdio({ server, era, signal }, surroundings);
-    if (isHttp(server)) return startHttp({ server, era, signal }, { sdk, upstream: this.#upstream, listMs: LIST_MS });
+    if (isHttp(server)) return startHttp({ server, era, signal }, { sdk, upstream: this.#upstream, signIns: this.#options.signIns, listMs: LIST_MS });
     throw new BlockhouseError('TOOL_SERVER_FAILED', `${server.name} is neither a program nor an address.`);
   }
 }
@@ -207,9 +210,10 @@ function isHttp(server: CallableServer): server is CallableServer & { readonly s
   return server.start.kind === 'http';
 }
 
-/** True if nothing was started, so that another greeting changes nothing. */
+/** True if nothing was started, or nobody has signed in, so that another greeting changes nothing. */
 function isNoStart(error: unknown): boolean {
   const cause = error instanceof BlockhouseError ? error.cause : undefined;
+  if (isUnsigned(cause)) return true;
   return (
     typeof cause === 'object' && cause !== null && ['ENOENT', 'EACCES', 'ENOSANDBOX', 'ENOTDIR', 'E2BIG'].includes(String((cause as { code?: unknown }).code))
   );

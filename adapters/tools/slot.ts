@@ -3,9 +3,10 @@
 // back-off: after an exit the next call starts it again 1, 2, 4, 8 seconds later; five exits within ten minutes make it `failed` for ten minutes.
 // cut-together: what ends a slot ends its calls, and those that wait are not begun.
 import { setTimeout as delay } from 'node:timers/promises';
-import { BlockhouseError, type ServerFact, type ToolCallRequest, type ToolOutcome, toBlockhouseError } from '../../core/index.ts';
+import { BlockhouseError, type ServerFact, type ToolCallRequest, type ToolOutcome, type ToolQuestion, toBlockhouseError } from '../../core/index.ts';
+import { abortable } from './abortable.ts';
 import type { Holder, Places } from './places.ts';
-import type { RunningServer } from './running-server.ts';
+import { isUnsigned, type RunningServer } from './running-server.ts';
 import type { CallableServer, ListedTool, Sessions } from './server.ts';
 import { Turns } from './turns.ts';
 
@@ -58,7 +59,7 @@ export class Slot implements Holder {
   }
 
   /** As `ToolHost.call`. `server` has the same definition as before; its settings and secrets are used from the next start on. */
-  async call(server: CallableServer, call: ToolCallRequest, outer: AbortSignal): Promise<ToolOutcome> {
+  async call(server: CallableServer, call: ToolCallRequest, outer: AbortSignal): Promise<ToolOutcome | ToolQuestion> {
     this.#server = server;
     this.#calls += 1;
     this.#beBusy();
@@ -132,7 +133,8 @@ export class Slot implements Holder {
       return running;
     } catch (error) {
       places.free(this);
-      if (!signal.aborted) this.#noteExit(toBlockhouseError(error).message);
+      if (isUnsigned(error)) this.#problem = toBlockhouseError(error).message;
+      else if (!signal.aborted) this.#noteExit(toBlockhouseError(error).message);
       throw error;
     }
   }
@@ -217,14 +219,4 @@ async function notBegun<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     const why = signal.aborted ? 'The call was cut off before it was sent.' : toBlockhouseError(error).message;
     throw new BlockhouseError('TOOL_NOT_BEGUN', why, { cause: error });
   }
-}
-
-/** Leaves at once when `signal` fires; the work goes on for others. */
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal.reason);
-    if (signal.aborted) return leave();
-    signal.addEventListener('abort', leave, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-  });
 }

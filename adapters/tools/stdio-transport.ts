@@ -9,6 +9,7 @@ import { exceededLimit, isObject, MAX_JSON_DEPTH, tryParseJson } from '../../cor
 import { type CallTransport, callIdOf } from './call-id.ts';
 import { LineReader } from './line-reader.ts';
 import { UNREADABLE } from './mcp-result.ts';
+import { handable } from './task-answer.ts';
 
 /** A result with so many values would stop the process for long. */
 const MAX_VALUES = 200_000;
@@ -110,7 +111,7 @@ export class StdioTransport implements CallTransport {
     if (isAnswer && !this.#open.delete(message['id'] as number)) return; // open-only
     const isReadable = !isAnswer || isObject(message['result']) || isFault(message['error']);
     const fault = { jsonrpc: '2.0', id: message['id'], error: { code: UNREADABLE, message: 'The server has answered with what is no result.' } };
-    this.onmessage?.((isReadable ? message : fault) as never);
+    this.onmessage?.((isReadable ? handable(message) : fault) as never);
   }
 
   /** read-or-unasked. */

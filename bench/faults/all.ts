@@ -32,6 +32,7 @@ const RIGS: readonly Rig[] = [
   { file: 'kill', long: ['--kills', '1000'], short: ['--kills', '50'] },
   { file: 'worker-kill', long: ['--kills', '100'], short: ['--kills', '8'] },
   { file: 'tools-kill', long: ['--kills', '1000'], short: ['--kills', '40'] },
+  { file: 'tools-kill', long: ['--kills', '400', '--tasks'], short: ['--kills', '20', '--tasks'] },
   { file: 'scale-kill', long: ['--ends', '200'], short: ['--ends', '12', '--lease', '2000'] },
   { file: 'power-cut', long: ['--cuts', '300'], short: ['--cuts', '20'] },
   { file: 'file-faults', long: ['--every', '1', '--seconds', '1200'], short: ['--seconds', '120'] },

@@ -29,9 +29,9 @@ export const COMMAND_MODULES = {
     ]),
   hook: () => import('../commands/hook.ts').then((m) => [m.HookListCommand, m.HookNewCommand, m.HookRemoveCommand]),
   'tools-ls': () => import('../commands/tools-ls.ts').then((m) => [m.ToolsListCommand]),
-  tools: () =>
-    import('../commands/tools.ts').then((m) => [m.ToolsAddCommand, m.ToolsDiffCommand, m.ToolsApproveCommand, m.ToolsRemoveCommand]),
+  tools: () => import('../commands/tools.ts').then((m) => [m.ToolsAddCommand, m.ToolsDiffCommand, m.ToolsApproveCommand, m.ToolsRemoveCommand]),
   'tools-test': () => import('../commands/tools-test.ts').then((m) => [m.ToolsTestCommand]),
+  skills: () => import('../commands/skills.ts').then((m) => [m.SkillsListCommand, m.SkillsDiffCommand, m.SkillsApproveCommand]),
   'tools-secret': () => import('../commands/tools-secret.ts').then((m) => [m.ToolsSecretCommand]),
   'tools-import': () => import('../commands/tools-import.ts').then((m) => [m.ToolsImportCommand]),
   notify: () => import('../commands/notify.ts').then((m) => [m.NotifyListCommand, m.NotifySetCommand, m.NotifyTestCommand, m.NotifyRemoveCommand]),

@@ -33,6 +33,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--goal': 'text',
   '--grace': 'minutes',
   '--group': 'group',
+  '--hash': 'hash',
   '--header': 'header',
   '--host': 'address',
   '--id': 'message-id',

@@ -56,6 +56,7 @@ const BY_ERROR_CODE: Partial<Record<ErrorCode, ExitKind>> = {
   APPROVAL_STALE: 'usage',
   APPROVAL_DECIDED: 'usage',
   TOOL_SERVER_NOT_FOUND: 'usage',
+  SKILL_NOT_FOUND: 'usage',
   TOOL_SERVER_REFUSED: 'usage',
   TOOL_NOT_APPROVED: 'usage',
   TOOL_CHANGED: 'usage',

@@ -14,7 +14,7 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { closeToOthers, type FileState, FreshFile, type Turn } from '../store/files/fresh-file.ts';
 import { type Entry, noObject, parseEntry, type StoredSettings } from './entry.ts';
 import { assertSecretsRenewed } from './moved-address.ts';
-import { HOOKS, isSection, NOTIFY, SERVERS, secretsIn, secretTexts, setSecrets } from './secret-sections.ts';
+import { HOOKS, isSection, NOTIFY, OAUTH, SERVERS, secretsIn, secretTexts, setSecrets } from './secret-sections.ts';
 import type { SettingsSpec } from './settings.ts';
 
 export type { StoredSettings } from './entry.ts';
@@ -182,6 +182,20 @@ export class CredentialStore {
       const after = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
       if (isDeepStrictEqual({ ...before }, after)) return false;
       setSecrets(all, SERVERS, server, after);
+      return true;
+    });
+  }
+
+  /** The sign-ins of a server of tools as they stand in the file. Throws as `read` does. */
+  signIns(server: string): Readonly<Record<string, unknown>> {
+    return secretsIn(this.#current(), OAUTH, server);
+  }
+
+  /** Replaces the sign-ins of a server of tools. Rejects as `update` does. */
+  async setSignIns(server: string, signIns: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#rewrite((all) => {
+      if (isDeepStrictEqual({ ...secretsIn(all, OAUTH, server) }, signIns)) return false;
+      setSecrets(all, OAUTH, server, signIns);
       return true;
     });
   }

@@ -9,9 +9,12 @@ export const SERVERS = 'mcp';
 /** The targets of notifications, with their secrets. */
 export const NOTIFY = 'notify';
 
+/** The sign-ins of servers of tools. */
+export const OAUTH = 'oauth';
+
 /** True for a name that no provider and no connection has. */
 export function isSection(name: string): boolean {
-  return name === HOOKS || name === SERVERS || name === NOTIFY;
+  return name === HOOKS || name === SERVERS || name === NOTIFY || name === OAUTH;
 }
 
 /** The content of auth.json, by the names of its entries. */
@@ -35,7 +38,7 @@ export function setSecrets(all: Map<string, unknown>, section: string, owner: st
 
 /** All texts that may be secrets: those of the sections, and of entries the fields whose names sound like it. For what must not be shown. */
 export function secretTexts(all: Entries): string[] {
-  return [...all].flatMap(([name, entry]) => textsIn(entry, isSection(name)));
+  return [...all].flatMap(([name, entry]) => textsIn(entry, isSection(name) && name !== OAUTH)); // an issuer and a scope are no secrets
 }
 
 function textsIn(value: unknown, isSecret: boolean): string[] {

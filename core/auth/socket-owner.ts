@@ -1,6 +1,9 @@
 // Which user of this machine has a TCP socket. Linux tells it in /proc/net/tcp and /proc/net/tcp6. Where the system does not tell it (macOS, Windows, a
 // connection that comes from another machine or out of a container), no client counts as another user.
-import { readFile, stat } from 'node:fs/promises';
+//
+// no-further: the system goes through all its sockets, and all the empty places between them, for each table and once more for its end. That takes milliseconds,
+//   so a table is read piece by piece, and only as far as the socket.
+import { open, stat } from 'node:fs/promises';
 import { isIP, isIPv4, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { expandIPv6 } from '../base/ipv6.ts';
@@ -12,12 +15,13 @@ const LISTENS = '0A';
 const TIME_WAIT = '06';
 const NO_INODE = '0';
 const ROOT = 0;
+const PIECE_BYTES = 65_536;
 /** The users of services, such as `ollama`, are below it, those of people from it on. */
 const FIRST_PERSON = 1000;
 const WILDCARDS = ['0.0.0.0', '::'];
 
-/** Reads a table of the system; undefined where there is none. */
-export type ReadTable = (path: string) => Promise<string | undefined>;
+/** The pieces of a table of the system, which may end within a line; none where there is no table. */
+export type ReadTable = (path: string) => AsyncIterable<string>;
 
 interface Entry {
   readonly local: string;
@@ -34,10 +38,11 @@ export type Ends = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' 
 export async function isFromOtherUser({ remoteAddress, remotePort, localAddress, localPort }: Ends, read: ReadTable = readTable): Promise<boolean> {
   if (remoteAddress === undefined || remotePort === undefined || localAddress === undefined || localPort === undefined) return false;
   const [theirs, ours] = [formsOf(remoteAddress, remotePort), formsOf(localAddress, localPort)];
-  const entries = await entriesAt(theirs, read);
-  const peer = entries.find(({ remote, state }) => ours.includes(remote) && state !== TIME_WAIT);
-  // A socket that its program has closed is listed without an inode, as one of root's.
-  return peer !== undefined && (peer.inode === NO_INODE || !isTrusted(peer.uid));
+  for await (const { remote, state, inode, uid } of entriesAt(theirs, read)) {
+    // A socket that its program has closed is listed without an inode, as one of root's.
+    if (ours.includes(remote) && state !== TIME_WAIT) return inode === NO_INODE || !isTrusted(uid);
+  }
+  return false;
 }
 
 /**
@@ -51,10 +56,14 @@ export async function isToOtherUser(
 ): Promise<boolean> {
   if (remoteAddress === undefined || remotePort === undefined || localAddress === undefined || localPort === undefined) return false;
   const [theirs, ours] = [formsOf(remoteAddress, remotePort), formsOf(localAddress, localPort)];
-  const entries = await entriesAt([...theirs, ...anywhere(remotePort)], read);
-  const peer = entries.find(({ local, remote, state }) => theirs.includes(local) && ours.includes(remote) && state !== TIME_WAIT);
-  const answering = peer === undefined || peer.inode === NO_INODE ? listeningAt(theirs, entries) : [peer];
-  return answering.some(({ uid }) => !isTrusted(uid) && uid !== owner);
+  const isStranger = ({ uid }: Entry): boolean => !isTrusted(uid) && uid !== owner;
+  const others: Entry[] = [];
+  for await (const entry of entriesAt([...theirs, ...anywhere(remotePort)], read)) {
+    const isPeer = theirs.includes(entry.local) && ours.includes(entry.remote) && entry.state !== TIME_WAIT;
+    if (isPeer && entry.inode !== NO_INODE) return isStranger(entry);
+    others.push(entry);
+  }
+  return listeningAt(theirs, others).some(isStranger);
 }
 
 /** True if the program that listens at an address of this machine belongs neither to this user nor to root. */
@@ -70,7 +79,9 @@ export async function isListenedOnByPerson(address: string, port: number, read: 
 async function listenersAt(address: string, port: number, read: ReadTable): Promise<readonly Entry[]> {
   if (isIP(address) === 0) return [];
   const exact = formsOf(address, port);
-  return listeningAt(exact, await entriesAt([...exact, ...anywhere(port)], read));
+  const entries: Entry[] = [];
+  for await (const entry of entriesAt([...exact, ...anywhere(port)], read)) entries.push(entry);
+  return listeningAt(exact, entries);
 }
 
 /** The user of a process; undefined where the system does not tell it. */
@@ -93,19 +104,36 @@ function anywhere(port: number): string[] {
   return WILDCARDS.flatMap((any) => formsOf(any, port));
 }
 
-async function entriesAt(places: readonly string[], read: ReadTable): Promise<Entry[]> {
-  const tables = await Promise.all(TABLES.map(read));
-  return tables.flatMap((table = '') =>
-    table.split('\n').flatMap((line) => {
-      if (!places.some((place) => line.includes(place))) return [];
-      const [, local = '', remote = '', state = '', , , , uid, , inode = ''] = line.trim().split(/\s+/, 10);
-      return places.includes(local) ? [{ local, remote, state, uid: Number(uid), inode }] : [];
-    }),
-  );
+/** no-further. */
+async function* entriesAt(places: readonly string[], read: ReadTable): AsyncGenerator<Entry> {
+  for (const path of TABLES) {
+    let begun = '';
+    for await (const piece of read(path)) {
+      const lines = `${begun}${piece}`.split('\n');
+      begun = lines.pop() ?? '';
+      for (const line of lines) {
+        if (!places.some((place) => line.includes(place))) continue;
+        const [, local = '', remote = '', state = '', , , , uid, , inode = ''] = line.trim().split(/\s+/, 10);
+        if (places.includes(local)) yield { local, remote, state, uid: Number(uid), inode };
+      }
+    }
+  }
 }
 
-function readTable(path: string): Promise<string | undefined> {
-  return readFile(path, 'latin1').catch(undefinedFor('ENOENT', 'EACCES', 'EPERM'));
+async function* readTable(path: string): AsyncGenerator<string> {
+  const isHidden = undefinedFor('ENOENT', 'EACCES', 'EPERM');
+  const file = await open(path).catch(isHidden);
+  if (file === undefined) return;
+  try {
+    const bytes = Buffer.alloc(PIECE_BYTES);
+    for (;;) {
+      const count = (await file.read(bytes, 0, PIECE_BYTES, null).catch(isHidden))?.bytesRead ?? 0;
+      if (count === 0) return;
+      yield bytes.toString('latin1', 0, count);
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 /** How the tables write an address and a port. An IPv4 address may be that of a socket for IPv6, too. */

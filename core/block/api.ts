@@ -6,6 +6,7 @@ import type {
   AddFact,
   ApprovalList,
   ApprovalQuery,
+  ApproveSkill,
   ArchiveInfo,
   AskAgain,
   AwaitedMessage,
@@ -53,6 +54,7 @@ import type {
   SetHook,
   SetNotifyTarget,
   ShownApproval,
+  SkillView,
   Warning,
 } from '../types.ts';
 import type { FleetChanges } from './fleet-feed.ts';
@@ -294,6 +296,12 @@ export interface Blocks {
    * with HOOK_LIMIT, and with HOOK_BUSY.
    */
   takeDelivery(name: string, hook: string, delivery: Delivery): Promise<{ readonly messageId: string }>;
+  /** The skills of the workspace and of all blocks; of one block, those that it may have. Rejects with BLOCK_NOT_FOUND. */
+  skills(block?: string): Promise<readonly SkillView[]>;
+  /** A skill with its texts. `owner` is a block, or `_` for the workspace. Rejects with SKILL_NOT_FOUND, BLOCK_NOT_FOUND. */
+  skill(owner: string, name: string): Promise<SkillView>;
+  /** Approves a skill as it was shown. Rejects with TOOL_CHANGED if it is another one by now, and like `skill`. `by` says who, for people. */
+  approveSkill(owner: string, name: string, body: ApproveSkill, by: string): Promise<SkillView>;
   /** Adds a fact to the memory of the block. */
   addFact(name: string, body: AddFact): Promise<Fact>;
   /** Changes the text of a fact, or whether it is pinned. Rejects with MESSAGE_NOT_FOUND for an unknown id. */

@@ -31,6 +31,7 @@ import { monitorOperations } from './operations-monitor.ts';
 import { scheduleOperations, scheduleWork } from './operations-schedule.ts';
 import { runOperations } from './operations-runs.ts';
 import { searchOperation } from './operations-search.ts';
+import { skillOperations } from './operations-skills.ts';
 import { blockWork } from './operations-tools.ts';
 import { Ownership } from './ownership.ts';
 import { monitorActors } from './reply/actors.ts';
@@ -135,6 +136,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     ...runs,
     ...notifyOperations(context, runs.decide),
     ...memoryOperations(context),
+    ...skillOperations(context, { names: async () => (await index.list()).map(({ name }) => name) }),
     ...scheduleOperations(context),
     ...hookOperations(context, monitors.autoStart),
     start: monitors.start,

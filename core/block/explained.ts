@@ -23,7 +23,7 @@ export async function explained(block: Block): Promise<Explanation> {
   const queue = chat === undefined ? pulse.queue : countQueue(chat);
   const reason = pulse.state === 'unconfigured' ? (pulse.reason ?? missingReason(block, config)) : pulse.reason;
   const explanation = explain({ name, config, pulse: { ...pulse, reason, queue }, failures: failuresIn(chat ?? []), now: world.now() });
-  const notes = [...(await scheduleNotes(config, () => block.stored.schedules.read(), world.now())), ...(await toolNotes(config, world.tools))];
+  const notes = [...(await scheduleNotes(config, () => block.stored.schedules.read(), world.now())), ...(await toolNotes(config, world))];
   return notes.length === 0 ? explanation : { ...explanation, notes };
 }
 

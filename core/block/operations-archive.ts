@@ -21,6 +21,7 @@ import type { Block } from './block.ts';
 import { waitingIn } from './conversation/counts.ts';
 import type { OperationsContext } from './operations.ts';
 import { renameBlock } from './operations-rename.ts';
+import { importedSkills } from './operations-skills.ts';
 import { assertConfigSize } from './status/config-rules.ts';
 import { connectionWarnings } from './status/connection-warnings.ts';
 import { unlessDamaged } from './status/readiness.ts';
@@ -175,7 +176,10 @@ async function restore({ world, blocks }: OperationsContext, machine: BlockMachi
   const actor = createActor(machine, { input: { name: originalName, archiveName } }).start();
   const unconfirmed = await blocks.restore(name, actor);
   world.bus.emit('block.restored', { block: name, archiveName });
-  if (name !== originalName) await world.hookSecrets?.forgetHooks(name);
+  if (name !== originalName) {
+    await world.hookSecrets?.forgetHooks(name);
+    await world.tools?.host.skills?.forget(name);
+  }
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name };
 }
@@ -193,7 +197,7 @@ async function importBundle({ world, blocks }: OperationsContext, bundle: Uint8A
   if (wanted !== undefined) assertNewName(wanted);
   let warnings: readonly Warning[] = [];
   let hasSchedules = false;
-  const { name, unconfirmed } = await world.store.archive.import(bundle, wanted, async (config) => {
+  const { name, unconfirmed, leftSkills } = await world.store.archive.import(bundle, wanted, async (config) => {
     assertNewName(config.name);
     assertConfigSize(config);
     await blocks.dismiss(config.name);
@@ -202,9 +206,10 @@ async function importBundle({ world, blocks }: OperationsContext, bundle: Uint8A
   });
   world.bus.emit('block.created', { block: name });
   await world.hookSecrets?.forgetHooks(name);
+  await world.tools?.host.skills?.forget(name);
   if (hasSchedules) await beginSchedules(await blocks.find(name));
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
-  return { name, warnings };
+  return { name, warnings: [...warnings, ...(await importedSkills(world, name, leftSkills === true))] };
 }
 
 /** begins-now. What was counted stays, and so does a pause. */

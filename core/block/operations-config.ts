@@ -15,7 +15,7 @@ import type { Block } from './block.ts';
 import { completeConfig } from './documents/document-codecs.ts';
 import type { OperationsContext } from './operations.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
-import { assertTools, hasTools } from './reply/has-tools.ts';
+import { assertTools, hasSkills, hasTools } from './reply/has-tools.ts';
 import { applyPatch, type BaseURLCheck, type ScheduleCheck } from './status/config-rules.ts';
 import { configWarnings } from './status/config-warnings.ts';
 
@@ -44,6 +44,7 @@ async function create({ world, blocks }: OperationsContext, body: unknown): Retu
   const unconfirmed = await world.store.blocks.create({ ...config, enabled: false });
   world.bus.emit('block.created', { block: name });
   await world.hookSecrets?.forgetHooks(name);
+  await world.tools?.host.skills?.forget(name);
   if (unconfirmed !== undefined) throw unconfirmed; // the block exists anyway
   const unheeded = config.enabled ? [{ field: 'config.enabled', message: `A new block is stopped. To start it: blockhouse start ${name}` }] : [];
   return { name, warnings: [...configWarnings(body.config, 'config.'), ...unheeded] };
@@ -116,6 +117,7 @@ function patched(
   };
   const checkBaseURL: BaseURLCheck = (provider, baseURL, field) => gateway.checkBaseURL(provider, baseURL, field);
   const changed = applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(world.now()).toISOString(), place, checkSchedules: check });
-  if (!hasTools(config)) assertTools(world, changed, place);
+  const isMore = (hasTools(changed) && !hasTools(config)) || (hasSkills(changed) && !hasSkills(config));
+  if (isMore) assertTools(world, changed, place);
   return changed;
 }

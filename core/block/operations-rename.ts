@@ -30,6 +30,7 @@ export async function renameBlock({ blocks, world }: OperationsContext, steps: R
     if (wasRunning) await started(steps, rename);
   }
   await world.hookSecrets?.renameHooks(from, to);
+  await world.tools?.host.skills?.rename(from, to);
   world.bus.emit('block.renamed', { block: to, from });
   return { name: to };
 }

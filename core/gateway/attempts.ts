@@ -158,7 +158,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     }
     if (bus.hears('call.started')) bus.emit('call.started', { ...callFact(this.#call), stream: this.#call.reader !== undefined });
     this.#place = live.add(this);
-    if (this.#hold?.readsOn === true) this.#readOn = new ReadOn();
+    if (this.#hold?.readsOn === true) this.#readOn = ReadOn.lend();
     this.#call.accepted(this.#hold);
     const result = this.#next(0, resultOf);
     this.#isNew = false;

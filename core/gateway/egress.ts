@@ -22,6 +22,10 @@ export interface EgressRule {
   readonly isKeyless: boolean;
   /** For a connection: the only origins that the call may go to, whatever the other fields say. */
   readonly home?: ReadonlySet<string>;
+  /** Somebody else than the operator has chosen the address: it must be one of the internet, over https. */
+  readonly publicOnly?: boolean;
+  /** What has once led to an address of the internet leads to no private one afterwards. */
+  readonly staysPublic?: boolean;
 }
 
 /** The provider in the text of a refusal. */
@@ -67,6 +71,15 @@ PRIVATE.addSubnet('172.16.0.0', 12, 'ipv4');
 PRIVATE.addSubnet('192.168.0.0', 16, 'ipv4');
 PRIVATE.addSubnet('fc00::', 7, 'ipv6');
 
+/** What no router of the internet forwards, besides: this machine, and networks of carriers and for measurements. */
+const INNER = new BlockList();
+INNER.addSubnet('127.0.0.0', 8, 'ipv4');
+INNER.addAddress('::1', 'ipv6');
+INNER.addSubnet('100.64.0.0', 10, 'ipv4');
+INNER.addSubnet('192.0.0.0', 24, 'ipv4');
+INNER.addSubnet('198.18.0.0', 15, 'ipv4');
+INNER.addSubnet('fec0::', 10, 'ipv6');
+
 /** True for literal addresses of private networks: who a name belongs to is not known. */
 export function isPrivateHost(hostname: string): boolean {
   const address = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
@@ -89,6 +102,10 @@ export function checkEgress(rule: EgressRule, url: URL, provider?: NamedProvider
 
 function judge(rule: EgressRule, url: URL, provider: NamedProvider | undefined): void {
   if (rule.home?.has(url.origin) === false) throw notTrusted(url.origin, provider);
+  if (rule.publicOnly === true) {
+    assertPublic(url);
+    return;
+  }
   if (rule.allowedOrigins.has(url.origin)) return;
   assertRoutable(url);
   if (rule.ownKey || rule.trustedOrigins.has(url.origin) || (rule.isKeyless && isLoopbackHost(url.hostname))) return;
@@ -100,6 +117,14 @@ export function assertRoutable(url: URL): void {
   const host = url.hostname.replace(/\.$/, '').toLowerCase();
   const address = host.startsWith('[') ? host.slice(1, -1) : host;
   if (METADATA_NAMES.has(host) || (isIP(address) !== 0 && isForbiddenAddress(address))) throw forbiddenAddress(url.origin);
+}
+
+/** Throws INVALID_REQUEST for what is not over https, or has an address in place of a name that leads into a private network. What a name leads to, the connection looks at. */
+function assertPublic(url: URL): void {
+  assertRoutable(url);
+  const host = url.hostname.replace(/\.$/, '').toLowerCase();
+  const address = host.startsWith('[') ? host.slice(1, -1) : host;
+  if (url.protocol !== 'https:' || /(?:^|\.)localhost$/.test(host) || (isIP(address) !== 0 && isPrivateAddress(address))) throw privateAddress(url.origin);
 }
 
 /** What a caller can do that a block can't: its configuration has no key. */
@@ -126,6 +151,18 @@ export function isForbiddenAddress(address: string): boolean {
   const embedded = embeddedIPv4(plain);
   if (embedded !== undefined) return FORBIDDEN.check(embedded, 'ipv4');
   return FORBIDDEN.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** True for an address of this machine or of a private network, in every spelling, and for what `isForbiddenAddress` refuses. */
+export function isPrivateAddress(address: string): boolean {
+  const plain = address.split('%')[0] ?? address;
+  const inner = embeddedIPv4(plain) ?? plain;
+  return isForbiddenAddress(address) || PRIVATE.check(inner, isIP(inner) === 6 ? 'ipv6' : 'ipv4') || INNER.check(inner, isIP(inner) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** The error for an origin that leads into a private network, where somebody else has chosen it. */
+export function privateAddress(origin: string): BlockhouseError {
+  return invalidRequest('url', `leads to this machine or into a private network, or is not over https (${origin})`);
 }
 
 /** The error for an origin that leads to a forbidden address. */

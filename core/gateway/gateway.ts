@@ -266,7 +266,7 @@ export class Gateway {
       assertFewHops(options.headers);
       this.#settings.addressOf(adapter, undefined); // checked-first
       const requestId = options.requestId ?? this.#options.newRequestId();
-      const call = new Forward({ adapter, model, request, target, signal: options.signal ?? never(), requestId, options });
+      const call = new Forward({ adapter, model, request, target, signal: options.signal ?? never(), requestId, options, tap: this.#options.contentTap });
       return new Attempts(call, this.#destinations.enter(adapter, undefined), this.#attemptsOptions).run(() => undefined);
     } catch (error) {
       return Promise.reject(error);

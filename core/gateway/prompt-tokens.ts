@@ -9,14 +9,25 @@ import type { Turn } from './turns.ts';
 const known = new WeakMap<Prompt, number>();
 /** To count fewer takes less time than to remember them. */
 const MIN_KNOWN_TOKENS = 500;
+/** To count a longer text takes longer than to ask whether it is known. */
+const LONG_TEXT = 1024;
 
 /** About how many tokens a provider counts for this prompt. Reasoning of earlier turns counts only as far as it goes back to the provider. */
 export function promptTokens(prompt: Prompt): number {
+  const text = onlyText(prompt);
+  if (text !== undefined && text.length < LONG_TEXT) return new TokenEstimate().add(prompt.system ?? '').add(text).tokens;
   const remembered = known.get(prompt);
   if (remembered !== undefined) return remembered;
   const tokens = count(prompt);
   if (tokens >= MIN_KNOWN_TOKENS) known.set(prompt, tokens);
   return tokens;
+}
+
+/** Of a prompt that is nothing but one text and its system text; else undefined. */
+function onlyText({ turns, tools, options }: Prompt): string | undefined {
+  const [turn] = turns;
+  if (turns.length !== 1 || turn?.role !== 'user' || turn.parts !== undefined || tools.length > 0 || options?.output !== undefined) return undefined;
+  return turn.text;
 }
 
 /** The same when the content of the prompt is about to be dropped: the count stays known. */

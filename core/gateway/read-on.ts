@@ -9,8 +9,8 @@
 // timed-out: an answer that fell silent while its caller waits, or that a proxy no longer waits for, counts what a model generates in the time that it took, within the same bounds. Else a caller
 //   could have a model reason for longer than the time limit, again and again, at no cost; and a provider that hangs would use up a key if each call counted the largest output.
 // held-up: so does an answer that broke off after its caller's slow reading had held it up, and here no model shows all. Providers give up what nobody reads.
-// lent-signals: the signal of a call whose caller has stayed serves the next call: to make one costs more than the rest of an account. Nobody listens to it before a
-//   caller leaves; it serves SIGNAL_USES calls at most, because an adapter that is not ours may do so and leave listeners behind.
+// lent-again: what a call whose caller has stayed was lent serves the next call, its signal included: to make one costs more than the rest of an account. Nobody listens to
+//   the signal before a caller leaves; it serves SIGNAL_USES calls at most, because an adapter that is not ours may do so and leave listeners behind.
 import type { Usage } from '../types.ts';
 
 /** The official clients of OpenAI and Anthropic wait as long for an answer. */
@@ -25,12 +25,7 @@ const SIGNAL_USES = 1000;
 /** As many as calls run at once in most servers. */
 const KEPT_SIGNALS = 64;
 
-interface LentSignal {
-  readonly controller: AbortController;
-  uses: number;
-}
-
-const free: LentSignal[] = [];
+const free: ReadOn[] = [];
 
 /** timed-out: what a model may have generated in `ms` milliseconds. */
 export function generatedIn(ms: number): number {
@@ -72,15 +67,18 @@ export class HoldUps {
 
 /** The time that is left for the answer of one call. */
 export class ReadOn {
-  readonly #lent = free.pop() ?? { controller: new AbortController(), uses: 0 };
+  readonly #controller = new AbortController();
+  /** Fires when the answer is no longer read. */
+  readonly until: AbortSignal = this.#controller.signal;
+  #uses = 0;
   #timer: NodeJS.Timeout | undefined;
   /** True once the caller has left. */
   hasLeft = false;
   #hasStopped = false;
 
-  /** Fires when the answer is no longer read. */
-  get until(): AbortSignal {
-    return this.#lent.controller.signal;
+  /** For a call that begins (lent-again). */
+  static lend(): ReadOn {
+    return free.pop() ?? new ReadOn();
   }
 
   /** The caller has left (bounded). */
@@ -92,15 +90,14 @@ export class ReadOn {
   /** The answer is no longer read. */
   stop(): void {
     this.#hasStopped = true;
-    this.#lent.controller.abort();
+    this.#controller.abort();
   }
 
-  /** The call has ended. Called once; `stop` must not be called after it (lent-signals). */
+  /** The call has ended. Called once; neither `begin` nor `stop` may be called after it (lent-again). */
   end(): void {
     if (this.#timer !== undefined) clearTimeout(this.#timer);
-    const lent = this.#lent;
-    lent.uses += 1;
-    if (!this.hasLeft && !this.#hasStopped && lent.uses <= SIGNAL_USES && free.length < KEPT_SIGNALS) free.push(lent);
+    this.#uses += 1;
+    if (!this.hasLeft && !this.#hasStopped && this.#uses <= SIGNAL_USES && free.length < KEPT_SIGNALS) free.push(this);
   }
 }
 

@@ -15,9 +15,10 @@ import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/acc
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
+import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NoRoom, NotedCall, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
-import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
+import { finalCost } from './call-note.ts';
+import { expectedTokens, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { FailedLines } from './failed-lines.ts';
 import { KeyPlaces } from './key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
@@ -158,7 +159,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const { usage } = end;
     const cost = usage === undefined ? NO_COST : finalCost(usage, hold.pricer);
     if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUnbilled(hold);
-    this.#record(end, at, cost, hold.key.group ?? undefined, hold.open);
+    this.#record(end, at, cost, hold.key.group ?? undefined, hold.slot < 0 ? undefined : hold);
     this.#held.leave(hold); // held-until-counted
     this.#unbilled.end(hold.call, hold);
   }
@@ -257,7 +258,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return key;
   }
 
-  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, noted?: OpenCall): void {
+  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, noted?: NotedCall): void {
     const { requestId, key = null, adapter, credential, model, usage = null, durationMs, firstTextMs, code = null } = end;
     const call: GatewayCall = {
       at,

@@ -7,16 +7,17 @@
 // within-its-batches: a call that was admitted and asks between its batches ends only if the cap is surely reached, and not for what others are expected to use.
 // summed-up: what the calls of a key or a group count is summed up ten times a second and when one begins or ends. Only where that sum is not far below a cap,
 //   each call is looked at.
+// in-one-place: the numbers of calls under way lie side by side. As fields of their calls, and of lists of them, they would have left the caches of the processor when a call
+//   ends, hundreds of calls after it began; to fetch them cost as much as all sums.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
 //   leaves no less.
-import { randomUUID } from 'node:crypto';
 import { isoTime } from '../base/iso-time.ts';
-import { LinkedList, type Place } from '../base/linked-list.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
-import type { GatewayBook, OpenCall, UnderWay, Used } from '../store/port.ts';
+import type { GatewayBook, UnderWay, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
+import { estimated, newId, Note } from './call-note.ts';
 import type { Bound } from './key-limits.ts';
 import type { TakenTokens } from './key-rates.ts';
 import type { NamedKey } from './named-key.ts';
@@ -31,7 +32,14 @@ const LOOKS_OF_SHORT = 2;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
 
-const NOWHERE: readonly Place<KeyHold>[] = [];
+/** What is kept of each call under way, side by side (in-one-place). */
+const TOKENS = 0;
+const USD = 1;
+const NOTED_INPUT = 2;
+const NOTED_OUTPUT = 3;
+const NOTED_USD = 4;
+const NUMBERS = 5;
+const FIRST_CALLS = 64;
 
 /** What a call is accepted with. */
 export interface KeyTerms {
@@ -48,22 +56,23 @@ type Reserve = (hold: KeyHold, atOnce: boolean) => Promise<void> | undefined;
 /** The room of one call of a key with limits. */
 export class KeyHold implements Hold {
   readonly call: AccountedCall;
-  readonly readsOn = true;
   /** With the limits that it had when the call was looked at last. */
   key: NamedKey;
-  /** As it was noted last; undefined for a call that was never admitted. */
-  open: OpenCall | undefined;
   /** Fixed when the call is admitted. */
   pricer: Pricer = NO_PRICE;
+  /** Its place among the calls under way; -1 for none. */
+  slot = -1;
+  /** The sums of its key and its group that have it; undefined before it is admitted. */
+  ofKey: Account | undefined;
+  ofGroup: Account | undefined;
   /** What it counts with while nothing is known of it, and its output at least. */
-  expected: Usage | undefined;
+  expectedInput = 0;
+  expectedOutput = 0;
+  /** Where the book has it. */
+  place: unknown;
+  #id = '';
   /** So often it was seen under way by a look of all calls. */
   looks = 0;
-  /** Among the calls under way of its key, and of its group. */
-  underWay: readonly Place<KeyHold>[] = NOWHERE;
-  /** What it counts in the sums of its accounts: summed-up. */
-  countedUsd = 0;
-  countedTokens = 0;
   hasEnded = false;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
@@ -79,13 +88,23 @@ export class KeyHold implements Hold {
     this.#reserve = reserve;
   }
 
+  get readsOn(): boolean {
+    return true;
+  }
+
   reserve(atOnce = false): Promise<void> | undefined {
     return this.#reserve(this, atOnce);
   }
 
+  /** Its id in the book, made when it is asked for: most calls end without one. */
+  get id(): string {
+    if (this.#id === '') this.#id = newId();
+    return this.#id;
+  }
+
   /** What it counts with if the process is killed; undefined for a call that was never admitted. */
   get noted(): Usage | undefined {
-    return this.open?.usage;
+    return this.slot < 0 ? undefined : aheadOf(this, this.call.usageSoFar());
   }
 
   /** as-expected. */
@@ -95,31 +114,28 @@ export class KeyHold implements Hold {
 
   /** The same of a call that has surely used this. */
   usageWith(used: Usage | undefined): Usage | undefined {
-    if (used === undefined) return this.expected;
+    if (used === undefined) return this.ofKey === undefined ? undefined : estimated(this.expectedInput, this.expectedOutput);
     return this.call.hasOutput ? this.#withExpectedOutput(used) : this.#withExpectedInput(used);
   }
 
   #withExpectedInput(used: Usage): Usage {
-    const least = this.expected?.inputTokens ?? 0;
-    return used.inputTokens >= least ? used : { ...used, ...estimated(least, used.outputTokens) };
+    return used.inputTokens >= this.expectedInput ? used : { ...used, ...estimated(this.expectedInput, used.outputTokens) };
   }
 
   #withExpectedOutput(used: Usage): Usage {
-    const least = this.expected?.outputTokens ?? 0;
+    const least = this.expectedOutput;
     return used.outputTokens >= least ? used : { ...used, outputTokens: least, totalTokens: used.inputTokens + least };
   }
 }
 
-/** The calls under way of a key or a group, and what they count. */
-class Account extends LinkedList<KeyHold> {
-  readonly kind: Bound['kind'];
+/** What the calls under way of a key or a group count. */
+class Account {
   readonly name: string;
+  calls = 0;
   usd = 0;
   tokens = 0;
 
-  constructor({ kind, name }: Bound) {
-    super();
-    this.kind = kind;
+  constructor(name: string) {
     this.name = name;
   }
 }
@@ -130,23 +146,11 @@ export function expectedTokens(call: AccountedCall, meanOutput?: number): number
 }
 
 function expectedUsage(call: AccountedCall, meanOutput = USUAL_OUTPUT_TOKENS): Usage {
-  return estimated(call.inputTokens(), call.hasOutput ? Math.round(meanOutput * call.choices) : 0);
+  return estimated(call.inputTokens(), outputOf(call, meanOutput));
 }
 
-function estimated(inputTokens: number, outputTokens: number): Usage {
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
-}
-
-/** What a line of the ledger says of the cost of a call. */
-export function costOf(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
-  const costUsd = pricer.exact(usage);
-  return costUsd === null ? { costUsd, leastUsd: pricer.least(usage) } : { costUsd };
-}
-
-/** The same of a call that has ended. */
-export function finalCost(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
-  pricer.learn?.(usage);
-  return costOf(usage, pricer);
+function outputOf({ hasOutput, choices }: AccountedCall, meanOutput: number): number {
+  return hasOutput ? Math.round(meanOutput * choices) : 0;
 }
 
 /** What a call is admitted with. */
@@ -157,10 +161,12 @@ export interface HoldTerms {
   readonly at: string;
 }
 
-/** noted-ahead. The provider may tell more input than was expected, or what it costs, long before the answer ends. */
-function isNotedAhead({ call, open, noted, countedUsd }: KeyHold, { inputTokens, outputTokens }: Usage): boolean {
-  if (open === undefined || noted === undefined || noted.inputTokens < inputTokens || (open.costUsd ?? open.leastUsd ?? 0) < countedUsd) return false;
-  return !call.hasOutput || noted.outputTokens - outputTokens > MIN_HEADROOM_TOKENS;
+/** noted-ahead: what the book is to have of a call that has surely used this. */
+function aheadOf({ call, expectedInput, expectedOutput }: KeyHold, used: Usage | undefined): Usage {
+  const output = used?.outputTokens ?? 0;
+  const inputTokens = Math.max(used?.inputTokens ?? 0, expectedInput);
+  const outputTokens = call.hasOutput ? output + Math.max(output, expectedOutput, USUAL_OUTPUT_TOKENS) : 0;
+  return used === undefined ? estimated(inputTokens, outputTokens) : { ...used, ...estimated(inputTokens, outputTokens) };
 }
 
 function sumOf(one: Used, other: Used): Used {
@@ -172,8 +178,9 @@ export class HeldCalls {
   readonly #book: Pick<GatewayBook, 'note' | 'noteAlone'>;
   readonly #onFault: (error: unknown) => void;
   readonly #byAccount: Readonly<Record<Bound['kind'], Map<string, Account>>> = { key: new Map(), group: new Map() };
-  readonly #idStart = randomUUID();
-  #ids = 0;
+  /** By slot: the calls, and their numbers (in-one-place). */
+  readonly #holds: KeyHold[] = [];
+  #numbers = new Float64Array(FIRST_CALLS * NUMBERS);
   #timer: NodeJS.Timeout | undefined;
 
   /** `onFault` gets the error of the book for a call that has been sent already. */
@@ -190,9 +197,12 @@ export class HeldCalls {
   /** What the other calls under way of a key or a group count; with `surely`, only what they have used for sure. */
   underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own?: KeyHold, surely = false): Used {
     const sum = { usd: 0, tokens: 0 };
-    for (const hold of this.#byAccount[kind].get(name) ?? []) {
+    const account = this.#byAccount[kind].get(name);
+    if (account === undefined || account.calls === 0) return sum;
+    for (const hold of this.#holds) {
+      if (hold === own || (hold.ofKey !== account && hold.ofGroup !== account)) continue;
       const usage = surely ? hold.call.usageSoFar() : hold.usage;
-      if (hold === own || usage === undefined) continue;
+      if (usage === undefined) continue;
       sum.tokens += usage.totalTokens;
       sum.usd += hold.pricer.least(usage) ?? 0;
     }
@@ -221,12 +231,14 @@ export class HeldCalls {
   }
 
   /** The call counts as under way from now on. Undefined, or a promise that resolves, lets it be sent. Once more for a further attempt. */
-  take(hold: KeyHold, { pricer, meanOutput, at }: HoldTerms): Promise<void> | undefined {
+  take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> | undefined {
     if (hold.hasEnded) return undefined; // its caller has left, and it will not be sent
+    const { call } = hold;
     hold.pricer = pricer;
-    hold.expected = expectedUsage(hold.call, meanOutput);
-    if (hold.underWay.length === 0) hold.underWay = this.#joined(hold);
-    const used = hold.call.usageSoFar();
+    hold.expectedInput = call.inputTokens();
+    hold.expectedOutput = outputOf(call, meanOutput);
+    if (hold.slot < 0) this.#join(hold);
+    const used = call.usageSoFar();
     this.#recount(hold, used);
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
     return this.#noteAhead(hold, used, at);
@@ -235,15 +247,19 @@ export class HeldCalls {
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    for (const place of hold.underWay) {
-      const account = place.list as Account;
-      account.leave(place);
-      account.usd -= hold.countedUsd;
-      account.tokens -= hold.countedTokens;
-      if (account.size === 0) this.#byAccount[account.kind].delete(account.name);
-    }
-    hold.underWay = NOWHERE;
-    if (this.#byAccount.key.size === 0) this.close(); // each call has a key
+    const { slot, ofKey, ofGroup } = hold;
+    if (slot < 0) return;
+    const numbers = this.#numbers;
+    const usd = numbers[slot * NUMBERS + USD] ?? 0;
+    const tokens = numbers[slot * NUMBERS + TOKENS] ?? 0;
+    takeOff(ofKey, usd, tokens);
+    takeOff(ofGroup, usd, tokens);
+    hold.slot = -1;
+    const last = this.#holds.pop();
+    if (last === undefined || last === hold) return;
+    this.#holds[slot] = last; // its slot would be empty
+    for (let index = 0; index < NUMBERS; index += 1) numbers[slot * NUMBERS + index] = numbers[last.slot * NUMBERS + index] ?? 0;
+    last.slot = slot;
   }
 
   close(): void {
@@ -251,62 +267,90 @@ export class HeldCalls {
     this.#timer = undefined;
   }
 
-  #joined(hold: KeyHold): Place<KeyHold>[] {
-    const places: Place<KeyHold>[] = [];
-    for (const bound of hold.key.bounds) {
-      const accounts = this.#byAccount[bound.kind];
-      const account = accounts.get(bound.name) ?? new Account(bound);
-      if (account.size === 0) accounts.set(bound.name, account);
-      places.push(account.add(hold));
+  #join(hold: KeyHold): void {
+    const { name, group } = hold.key;
+    hold.ofKey = this.#accountOf('key', name);
+    hold.ofGroup = group === null ? undefined : this.#accountOf('group', group);
+    hold.slot = this.#holds.push(hold) - 1;
+    const from = hold.slot * NUMBERS;
+    if (from === this.#numbers.length) {
+      const larger = new Float64Array(2 * from);
+      larger.set(this.#numbers);
+      this.#numbers = larger;
     }
-    return places;
+    for (let index = 0; index < NUMBERS; index += 1) this.#numbers[from + index] = 0;
+  }
+
+  #accountOf(kind: Bound['kind'], name: string): Account {
+    const accounts = this.#byAccount[kind];
+    let account = accounts.get(name);
+    if (account === undefined) {
+      account = new Account(name);
+      accounts.set(name, account);
+    }
+    account.calls += 1;
+    return account;
   }
 
   /** summed-up. `used` is what the call has surely used. */
   #recount(hold: KeyHold, used: Usage | undefined): void {
     const usage = hold.usageWith(used);
     if (usage === undefined) return;
+    const at = hold.slot * NUMBERS;
+    const numbers = this.#numbers;
     const usd = hold.pricer.least(usage) ?? 0;
-    for (const place of hold.underWay) {
-      const account = place.list as Account;
-      account.usd += usd - hold.countedUsd;
-      account.tokens += usage.totalTokens - hold.countedTokens;
-    }
-    hold.countedUsd = usd;
-    hold.countedTokens = usage.totalTokens;
+    const moreUsd = usd - (numbers[at + USD] ?? 0);
+    const moreTokens = usage.totalTokens - (numbers[at + TOKENS] ?? 0);
+    numbers[at + USD] = usd;
+    numbers[at + TOKENS] = usage.totalTokens;
+    add(hold.ofKey, moreUsd, moreTokens);
+    add(hold.ofGroup, moreUsd, moreTokens);
   }
 
   /** noted-ahead. */
   #look(): void {
-    for (const account of this.#byAccount.key.values()) {
-      for (const hold of account) {
-        const usage = hold.call.usageSoFar();
-        this.#recount(hold, usage);
-        hold.looks += 1;
-        if (hold.looks === LOOKS_OF_SHORT && hold.open !== undefined) this.#book.noteAlone(hold.open);
-        if (usage === undefined || isNotedAhead(hold, usage)) continue;
-        this.#noteAhead(hold, usage, isoTime(Date.now()))?.catch(this.#onFault);
-      }
+    for (const accounts of [this.#byAccount.key, this.#byAccount.group]) for (const [name, { calls }] of accounts) if (calls === 0) accounts.delete(name);
+    if (this.#holds.length === 0) this.close();
+    for (const hold of this.#holds) {
+      const usage = hold.call.usageSoFar();
+      this.#recount(hold, usage);
+      hold.looks += 1;
+      if (hold.looks === LOOKS_OF_SHORT) this.#book.noteAlone(new Note(hold, aheadOf(hold, usage), isoTime(Date.now())));
+      if (usage === undefined || this.#isNotedAhead(hold, usage)) continue;
+      this.#noteAhead(hold, usage, isoTime(Date.now()))?.catch(this.#onFault);
     }
   }
 
-  #noteAhead(hold: KeyHold, used: Usage | undefined, at: string): Promise<void> | undefined {
-    const { call, open, pricer } = hold;
-    const { name: key, group } = hold.key;
-    const output = used?.outputTokens ?? 0;
-    const inputTokens = Math.max(used?.inputTokens ?? 0, call.inputTokens());
-    const outputTokens = call.hasOutput ? output + Math.max(output, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
-    const ahead = used === undefined ? estimated(inputTokens, outputTokens) : { ...used, ...estimated(inputTokens, outputTokens) };
-    const { requestId, adapterId: provider, model } = call;
-    const { costUsd, leastUsd } = costOf(ahead, pricer);
-    const id = open?.id ?? this.#newId();
-    const place = open?.place;
-    hold.open = { id, at, requestId, key, group: group ?? undefined, provider, model, usage: ahead, costUsd, leastUsd, error: 'SHUTTING_DOWN', place };
-    return this.#book.note(hold.open);
+  /** The provider may tell more input than was expected, or what it costs, long before the answer ends. */
+  #isNotedAhead({ call, slot }: KeyHold, { inputTokens, outputTokens }: Usage): boolean {
+    const [noted, at] = [this.#numbers, slot * NUMBERS];
+    if ((noted[at + NOTED_INPUT] ?? 0) < inputTokens || (noted[at + NOTED_USD] ?? 0) < (noted[at + USD] ?? 0)) return false;
+    return !call.hasOutput || (noted[at + NOTED_OUTPUT] ?? 0) - outputTokens > MIN_HEADROOM_TOKENS;
   }
 
-  #newId(): string {
-    this.#ids += 1;
-    return `${this.#idStart}-${this.#ids}`;
+  #noteAhead(hold: KeyHold, used: Usage | undefined, at: string): Promise<void> | undefined {
+    const ahead = aheadOf(hold, used);
+    const open = new Note(hold, ahead, at);
+    const from = hold.slot * NUMBERS;
+    const numbers = this.#numbers;
+    numbers[from + NOTED_INPUT] = ahead.inputTokens;
+    numbers[from + NOTED_OUTPUT] = ahead.outputTokens;
+    numbers[from + NOTED_USD] = open.costUsd ?? open.leastUsd ?? 0;
+    const noted = this.#book.note(open);
+    hold.place = open.place;
+    return noted;
   }
+}
+
+function add(account: Account | undefined, usd: number, tokens: number): void {
+  if (account === undefined) return;
+  account.usd += usd;
+  account.tokens += tokens;
+}
+
+function takeOff(account: Account | undefined, usd: number, tokens: number): void {
+  if (account === undefined) return;
+  account.calls -= 1;
+  account.usd = account.calls === 0 ? 0 : account.usd - usd; // no rest of a rounding stays
+  account.tokens -= tokens;
 }

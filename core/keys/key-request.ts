@@ -130,14 +130,20 @@ export function assertMayPass(key: NamedKey, fields: RequestFields, { body, byte
 const SUFFIXES = /(?::online|@preset)(?![\p{L}\p{N}_-])/iu;
 const SEVERAL = 'a proxy may ask each model of a list with commas, and the key has limits. Name one model, or use a key without limits';
 
+/** A longer one would be kept for as long as no other comes. */
+const MAX_LAST_NAME = 256;
+/** The name that was found to be one last: most requests name the same model as the one before. */
+let lastName = '';
+
 /** Some proxies take the address of a server or a list of models as the name of a model, and some routers take what plugins do as its suffix. */
 function assertModelIsName(key: NamedKey, model: unknown, path = 'model'): void {
-  if (typeof model !== 'string') return;
+  if (typeof model !== 'string' || model === lastName) return;
   if (model.includes('://')) throw forbidden(key, path, BOUNDS.address.reason);
   if (!hasLimits(key)) return;
   if (model.includes(',')) throw forbidden(key, path, SEVERAL);
   const suffix = SUFFIXES.exec(model)?.[0];
   if (suffix !== undefined) throw forbidden(key, path, `${suffix} brings a search or tools along, and ${BOUNDS.spends.reason}`);
+  if (model.length <= MAX_LAST_NAME) lastName = model;
 }
 
 /** Labels are plain values. Some proxies take fields of a request from among them, as lists or objects. */

@@ -206,7 +206,8 @@ export function mayUse({ models }: Pick<KeyLimits, 'models'>, model: string): bo
 /** True if a key may ask for a model under its full name. A client mostly asks for the same one as before, and each request asks here several times. */
 export function mayUseOf({ models }: Pick<KeyLimits, 'models'>, adapterId: string, model: string): boolean {
   if (models === null) return true;
-  const patterns = patternsOf(models);
+  if (asked.models !== models) asked = { models, patterns: patternsOf(models) };
+  const { patterns } = asked;
   const { last } = patterns;
   if (last !== undefined && last.model === model && last.adapterId === adapterId) return last.may;
   const may = mayUse({ models }, `${adapterId}/${model}`);
@@ -222,6 +223,9 @@ interface Patterns {
 }
 
 const knownPatterns = new WeakMap<readonly string[], Patterns>();
+
+/** The list that was asked last: each request asks it several times. */
+let asked: { readonly models: readonly string[]; readonly patterns: Patterns } = { models: [], patterns: { pieces: [] } };
 
 function patternsOf(models: readonly string[]): Patterns {
   const known = knownPatterns.get(models);

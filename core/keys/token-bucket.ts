@@ -18,11 +18,13 @@ export interface RateState {
 /** One limit by the minute. All times are monotonic milliseconds. */
 export class TokenBucket {
   #limit: number;
+  #perMs: number;
   #used = 0;
   #at: number;
 
   constructor(limit: number, now: number) {
     this.#limit = limit;
+    this.#perMs = limit / MINUTE_MS;
     this.#at = now;
   }
 
@@ -31,6 +33,7 @@ export class TokenBucket {
     if (limit === this.#limit) return;
     this.#drain(now);
     this.#limit = limit;
+    this.#perMs = limit / MINUTE_MS;
   }
 
   /** Milliseconds until so much may be taken; 0 for now. any-minute. */
@@ -73,12 +76,9 @@ export class TokenBucket {
     return { limit: this.#limit, remaining: this.remaining(now), resetMs: this.#used / this.#perMs };
   }
 
-  get #perMs(): number {
-    return this.#limit / MINUTE_MS;
-  }
-
   #drain(now: number): void {
-    this.#used = Math.max(0, this.#used - Math.max(0, now - this.#at) * this.#perMs);
-    this.#at = Math.max(this.#at, now);
+    if (now <= this.#at) return; // a call asks several times in the same moment
+    this.#used = Math.max(0, this.#used - (now - this.#at) * this.#perMs);
+    this.#at = now;
   }
 }

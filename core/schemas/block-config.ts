@@ -275,6 +275,13 @@ const SETTABLE = {
   schedule: { type: 'array', maxItems: 20, default: [], items: Schedule, description: 'Messages that are sent at certain times' },
   hooks: { type: 'array', maxItems: 20, default: [], items: Hook, description: 'Doors for other programs, each with a secret in auth.json' },
   tools: orNull(BlockTools),
+  skills: {
+    type: 'array',
+    maxItems: 200,
+    default: [],
+    items: { type: 'string', pattern: '^(?:\\*|[a-z0-9-]{1,64})$' },
+    description: 'Names of skills that it may read, or `*` for all that are there',
+  },
   autoStart: withDefault(false, { type: 'boolean', description: 'True if a new message starts a stopped monitor' }),
   enabled: { type: 'boolean', description: 'True if the monitor is to start with the server. `start` sets it and `stop` clears it', default: false },
 } as const;

@@ -1,6 +1,6 @@
 // The bodies and answers of `/api` for the messages of a block. Pure: no I/O.
 import type * as types from '../types.ts';
-import { APPROVAL_STATES, ChatEntry, SCOPES, ShownApproval } from './chat-entry.ts';
+import { APPROVAL_STATES, ChatEntry, InputAnswer, SCOPES, ShownApproval } from './chat-entry.ts';
 import { closedObject, count, listOf, object, oneOf, orNull, string } from './fields.ts';
 
 /** The longest message that can be queued. */
@@ -120,8 +120,14 @@ export const Decide = closedObject(
       description: 'With `approve`: `always` and `same-arguments` also write a rule into the configuration of the block; `once` if it is left out',
     },
     note: { type: 'string', maxLength: 4096, description: 'For the model' },
+    input: {
+      type: 'object',
+      maxProperties: 5,
+      additionalProperties: InputAnswer,
+      description: 'With `approve`, for the kind input: an answer for each form, by its name. `deny` declines all',
+    },
   },
-  ['scope', 'note'],
+  ['scope', 'note', 'input'],
 );
 export type Decide = types.Decide;
 

@@ -2,7 +2,7 @@
 // happened. Pure: no I/O.
 import type * as types from '../types.ts';
 import { ContentPart, STOP_REASONS, Usage } from './chat.ts';
-import { boolean, count, listOf, money, number, object, oneOf, orNull, string, time } from './fields.ts';
+import { boolean, closedObject, count, listOf, money, number, object, oneOf, orNull, string, time } from './fields.ts';
 
 /** The statuses of a message. The last four are outcomes. */
 export const USER_STATUSES = ['queued', 'processing', 'waiting-approval', 'done', 'failed', 'cancelled', 'expired'] as const;
@@ -73,6 +73,37 @@ export const Taint = object(
 );
 export type Taint = types.Taint;
 
+/** A field of a form that a server asks a person to fill in. */
+export const InputField = object(
+  {
+    name: string,
+    type: { ...oneOf(['string', 'number', 'integer', 'boolean', 'choice', 'choices']), description: 'choice: one of `options`; choices: a list of them' },
+    title: string,
+    description: string,
+    isRequired: boolean,
+    format: oneOf(['email', 'uri', 'date', 'date-time']),
+    options: listOf(object({ value: string, title: string })),
+    min: { ...number, description: 'The least value, or number of characters or choices' },
+    max: { ...number, description: 'The largest' },
+    default: { description: 'What the form begins with' },
+  },
+  ['title', 'description', 'format', 'options', 'min', 'max', 'default'],
+);
+export type InputField = types.InputField;
+
+/** What a server asks a person. All of its words are those of the server. */
+export const InputForm = object({ message: string, fields: listOf(InputField) });
+export type InputForm = types.InputForm;
+
+/** The answer to it: `content` has the values by the names of the fields. */
+export const InputAnswer = closedObject(
+  { action: oneOf(['accept', 'decline', 'cancel']), content: { type: 'object', maxProperties: 20, additionalProperties: {} } },
+  ['content'],
+);
+export type InputAnswer = types.InputAnswer;
+const forms = { type: 'object', additionalProperties: InputForm, description: 'By the names that the server gives them' } as const;
+const answers = { type: 'object', maxProperties: 5, additionalProperties: InputAnswer } as const;
+
 /** A call that waits for a person. */
 export const Approval = object(
   {
@@ -89,10 +120,11 @@ export const Approval = object(
     readBefore: { ...listOf(string), description: 'Tools whose output the run has read' },
     taint: { ...listOf(Taint), description: 'What the run, its message or what it remembers has read of somebody outside; the first ten' },
     pin: { type: 'string', description: 'The hash of the definition of the tool' },
+    request: { ...forms, description: 'For the kind input: the forms that the server asks for, by the names that it gives them' },
     createdAt: time,
     expiresAt: time,
   },
-  ['taint', 'pin'],
+  ['taint', 'pin', 'request'],
 );
 export type Approval = types.Approval;
 
@@ -132,7 +164,7 @@ export const ShownApproval = object(
     note: string,
     scope: oneOf(SCOPES),
   },
-  ['taint', 'pin', 'decision', 'decidedBy', 'decidedAt', 'note', 'scope'],
+  ['taint', 'pin', 'request', 'decision', 'decidedBy', 'decidedAt', 'note', 'scope'],
 );
 export type ShownApproval = types.ShownApproval;
 
@@ -140,7 +172,19 @@ export type ShownApproval = types.ShownApproval;
 export const RunCall = object({ n: count, id: string, tool: string, name: string, arguments: anyObject, providerMetadata: anyObject }, ['providerMetadata']);
 export type RunCall = types.RunCall;
 
-const run = object({ t: name('run'), run: count, at: time, cause: string, tools: listOf(string), limits: anyObject, taint: listOf(Taint) }, ['taint']);
+const run = object(
+  {
+    t: name('run'),
+    run: count,
+    at: time,
+    cause: string,
+    tools: listOf(string),
+    skills: { ...listOf(string), description: 'Those in the prompt, with the hash of each: `invoice#77ab…`' },
+    limits: anyObject,
+    taint: listOf(Taint),
+  },
+  ['skills', 'taint'],
+);
 const resume = object({ t: name('resume'), at: time, attempt: count });
 const model = object({ t: name('model'), step, at: time, provider: string, model: string, tokens: count });
 const answer = object(
@@ -160,15 +204,32 @@ const answer = object(
   ['state'],
 );
 const ask = object({ t: name('ask'), call, approval: Approval });
-const decision = object({ t: name('decision'), approval: string, decision: oneOf(DECISIONS), by: Decider, at: time, note: string, scope: oneOf(SCOPES) }, [
-  'note',
-  'scope',
-]);
+const decision = object(
+  { t: name('decision'), approval: string, decision: oneOf(DECISIONS), by: Decider, at: time, note: string, scope: oneOf(SCOPES), input: answers },
+  ['note', 'scope', 'input'],
+);
 const begun = object(
   { t: name('call'), call, at: time, try: count, pin: string, usd: { ...number, description: 'What the call costs by `usdPerCall`, in USD' } },
   ['usd'],
 );
-const task = object({ t: name('task'), call, taskId: string, ttlMs: count, pollMs: count });
+const task = object({
+  t: name('task'),
+  call,
+  at: time,
+  taskId: { type: 'string', description: 'Under which its server goes on with the call by itself' },
+  ttlMs: { ...orNull(count), description: 'How long the server keeps the task; null: for ever' },
+  pollMs: { ...count, description: 'How often the server wants to be asked for it' },
+});
+const input = object(
+  {
+    t: name('input'),
+    call,
+    at: time,
+    requests: { ...forms, description: 'What the server asks a person before it goes on' },
+    requestState: { type: 'string', description: 'Goes back to the server as it is' },
+  },
+  ['requestState'],
+);
 const result = object(
   {
     t: name('result'),
@@ -198,7 +259,7 @@ const end = object({ t: name('end'), at: time, status: oneOf(['done', 'failed', 
 ]);
 
 /** One line of a journal. */
-export const RunRecord = { anyOf: [run, resume, model, answer, ask, decision, begun, task, result, found, refused, unknown, end] } as const;
+export const RunRecord = { anyOf: [run, resume, model, answer, ask, decision, begun, task, input, result, found, refused, unknown, end] } as const;
 export type RunRecord = types.RunRecord;
 
 /** A whole result that was too long for the model. */

@@ -1,4 +1,4 @@
-// The bodies and answers of `/api/tools`, and the settings of a server in mcp.json. Pure: no I/O.
+// The bodies and answers of `/api/tools` and `/api/skills`, and the settings of a server in mcp.json. Pure: no I/O.
 import type * as types from '../types.ts';
 import { ToolMarks } from './chat-entry.ts';
 import { boolean, closedObject, count, listOf, object, oneOf, orNull, string } from './fields.ts';
@@ -50,6 +50,27 @@ export const ToolServerSettings = closedObject(
       }),
       description: 'By the name of a tool: which other one says whether a call of it ran whose outcome is not known',
     },
+    oauth: {
+      ...closedObject(
+        {
+          grant: {
+            ...oneOf(['authorization_code', 'client_credentials']),
+            description:
+              'A person signs in (`blockhouse tools login`), or Blockhouse for itself, with the secret `<server>.client_secret`; default authorization_code',
+          },
+          clientId: { type: 'string', minLength: 1, maxLength: 2048, description: 'The id of the client at the authorization server' },
+          issuer: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 2048,
+            description: 'The only authorization server that is taken, letter by letter as it names itself',
+          },
+          scope: { type: 'string', minLength: 1, maxLength: 2048, description: 'What is asked for; left out, what the server says that it needs' },
+        },
+        ['grant', 'clientId', 'issuer', 'scope'],
+      ),
+      description: 'Of a server at an address: how it is signed in to. It is part of what is approved',
+    },
     usdPerCall: {
       type: 'object',
       maxProperties: 1000,
@@ -73,6 +94,7 @@ export const ToolServerSettings = closedObject(
     'marks',
     'keyArguments',
     'probe',
+    'oauth',
     'usdPerCall',
     'sandbox',
     'newTools',
@@ -169,12 +191,25 @@ export const ToolServerView = object(
     settings: record,
     era: orNull(oneOf(['legacy', 'modern'])),
     tools: listOf(ToolView),
+    signIn: {
+      ...object({
+        state: {
+          ...oneOf(['signed-in', 'expired', 'ended', 'needed']),
+          description: 'signed-in: it renews itself, or has a token that holds. The others need a person: `blockhouse tools login`',
+        },
+        grant: oneOf(['authorization_code', 'client_credentials']),
+        issuer: orNull(string),
+        scope: orNull(string),
+        expiresAt: { ...orNull(string), description: 'When the token ends; a sign-in that renews itself goes on then' },
+      }),
+      description: 'Of a server that is signed in to: how, never with what',
+    },
     secrets: {
       ...listOf(object({ name: string, isStored: boolean })),
       description: 'The secrets that it gets, such as `github.token`, and whether auth.json has them',
     },
   },
-  ['problem', 'secrets'],
+  ['problem', 'signIn', 'secrets'],
 );
 export type ToolServerView = types.ToolServerView;
 /** All servers. */
@@ -208,3 +243,39 @@ export type BlockToolList = types.BlockToolList;
 export type BlockToolView = types.BlockToolView;
 /** A server was changed, looked at or approved. */
 export const ToolServerChanged = object({ success: yes, server: ToolServerView });
+
+/** The body that approves a skill. */
+export const ApproveSkill = closedObject({ hash: { ...hash, description: 'The hash of the skill that was shown' } });
+export type ApproveSkill = types.ApproveSkill;
+
+const texts = { type: 'object', additionalProperties: string } as const;
+
+/** A skill of a block or of the workspace. */
+export const SkillView = object(
+  {
+    owner: { type: 'string', description: 'The block, or `_` for the workspace' },
+    name: string,
+    description: string,
+    hash: { type: 'string', description: 'sha256 over the paths and contents of all its files; empty where they can not be read' },
+    state: {
+      ...oneOf(['approved', 'changed', 'new', 'unusable']),
+      description: 'Only approved ones are offered. unusable: it is no skill as it is; `problem` says why',
+    },
+    tokens: { ...count, description: 'Of its SKILL.md, by estimate' },
+    files: { ...listOf(string), description: 'The paths of its files' },
+    problem: { type: 'string', description: 'Why it is unusable: the file, the line, and what helps' },
+    approvedAt: string,
+    approvedBy: string,
+    now: { ...texts, description: 'Its files by their paths; only where one skill is asked for' },
+    was: { ...texts, description: 'The approved files, of a skill that has changed; missing where they were too long to keep' },
+  },
+  ['problem', 'approvedAt', 'approvedBy', 'now', 'was'],
+);
+export type SkillView = types.SkillView;
+/** Skills, with those that can not be used. */
+export const SkillList = object({ skills: listOf(SkillView) });
+export type SkillList = types.SkillList;
+/** A skill with its texts. */
+export const SkillShown = object({ skill: SkillView });
+/** A skill was approved. */
+export const SkillChanged = object({ success: yes, skill: SkillView });

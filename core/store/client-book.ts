@@ -55,7 +55,7 @@ export interface GatewayCall {
   readonly calls?: number | undefined;
 }
 
-/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with the counts that apply if it never settles. */
+/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with the counts that apply if it never settles. A book that keeps it copies its members by their names: some may be worked out. */
 export interface OpenCall {
   /** Unique in the workspace. */
   readonly id: string;
@@ -75,6 +75,9 @@ export interface OpenCall {
   /** Where the book keeps it; set by the book alone. */
   place?: unknown;
 }
+
+/** A call that was noted, by what the book knows it by. */
+export type NotedCall = Pick<OpenCall, 'id' | 'place'>;
 
 /** What calls of clients use. */
 export type Used = Pick<KeySpend, 'usd' | 'tokens'>;
@@ -141,7 +144,7 @@ export interface GatewayBook {
    * Counts a call, and writes its line soon. `noted` is what was noted of it last: from now on, the call counts with no less than this if the process is killed; one of
    * many that count together, from the end of this turn of the event loop on. A line that can't be written is tried again with the next ones; the bus reports it once.
    */
-  record(call: GatewayCall, noted?: OpenCall): void;
+  record(call: GatewayCall, noted?: NotedCall): void;
   /**
    * What a key or a group has spent up to now, on all servers. A group has what its keys have spent in it, also those that have left it or were revoked.
    * Rejects as `room` does.

@@ -132,6 +132,13 @@ export interface CallToReserve {
 /** `beside`: the call fits, but not beside the block's calls under way. Ask again when `changed` resolves. */
 export type Reserved = BudgetVerdict | { readonly kind: 'beside'; readonly changed: Promise<void> };
 
+/** The line of a call that is written together with the answer that it has paid for. */
+export interface HandedLine {
+  readonly line: LedgerLine;
+  /** Called once the line is durable, before the answer is told to anybody. Must not reject. */
+  kept(): Promise<void>;
+}
+
 /** A reading of all lines. */
 export interface LedgerLines extends AsyncIterable<LedgerLine> {
   /** How many lines were skipped; known when the reading has ended. */
@@ -153,6 +160,11 @@ export interface LedgerStore {
   release(call: Pick<CallToReserve, 'block' | 'id'>): void;
   /** The line is durable when this resolves. Rejects with STORAGE_FULL, or the system's own error; the line counts all the same. */
   append(line: LedgerLine): Promise<void>;
+  /**
+   * Where a store has both in one place: the line comes with the `settle` of its message, which ends the reservation, too. One that does not come within a second, or whose
+   * outcome is not known, is written as `append` does.
+   */
+  hand?(line: LedgerLine): void;
   /** Resolves when every paid call is durable. Rejects as `append` does. */
   ready(): Promise<void>;
   /** What `from` has spent until now counts for `to` from now on. */
@@ -283,8 +295,11 @@ export interface Conversation {
   recover(claim: Claim, rules: RecoverRules): Promise<Recovered>;
   /** Marks a message as being processed and counts the attempt; undefined if it is no longer queued. */
   begin(claim: Claim, id: string): Promise<ChatEntry | undefined>;
-  /** Gives a message its outcome, together with its answer. Undefined if it has an outcome already. */
-  settle(claim: Claim, id: string, outcome: Outcome, answer: ChatEntry | undefined): Promise<Settled | undefined>;
+  /**
+   * Gives a message its outcome, together with its answer. Undefined if it has an outcome already. A line that was handed to the ledger is written in the same step, also
+   * where the claim is lost or the message has its outcome: what was paid counts.
+   */
+  settle(claim: Claim, id: string, outcome: Outcome, answer: ChatEntry | undefined, bill?: HandedLine): Promise<Settled | undefined>;
   /** Puts a message that is being processed back into the queue. False if it has an outcome. */
   requeue(claim: Claim, id: string, how: BackInQueue): Promise<boolean>;
   /** Puts every message that is being processed back into the queue; the attempt counts. */

@@ -1,7 +1,7 @@
 // What a small content of a workspace is to the core. Pure: types only.
 
-/** What everything in a workspace looks at: the kill switch, the keys of applications, aliases of models, and the bearer token. */
-export type SettingName = 'halt' | 'keys' | 'models' | 'token';
+/** What everything in a workspace looks at: the kill switch, the keys of applications, aliases of models, the bearer token, the servers of tools, and what of them is approved. */
+export type SettingName = 'halt' | 'keys' | 'models' | 'token' | 'mcp' | 'mcp-pins';
 
 /** How a setting is read and written. Pure. */
 export interface SettingCodec<T> {
@@ -25,6 +25,8 @@ export interface Setting<T> {
   readonly place: string;
   /** Answers at once, with what was stored a second ago or later. The same object until it changes. */
   now(): SettingState<T>;
+  /** Looks at once: somebody may have changed it a moment ago. Rejects with STORE_UNREACHABLE. */
+  look(): Promise<void>;
   /**
    * `change` gets what is stored at this moment, again if somebody else changes it meanwhile; undefined leaves it as it is. Durable when it resolves, with
    * false if nothing was to be changed. Rejects with STORAGE_FULL, the system's own error, or what `change` throws.

@@ -236,6 +236,8 @@ export interface ArchiveStore {
 export interface Built {
   readonly name: string;
   readonly unconfirmed: Unconfirmed;
+  /** It came with skills of its own, which this store does not keep. */
+  readonly leftSkills?: boolean;
 }
 
 /** Something has changed, here or on another server. */

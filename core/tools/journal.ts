@@ -7,6 +7,7 @@
 import type { Approval, Decider, RunCall, RunRecord, Usage } from '../types.ts';
 import { readResultDefinition } from './builtin/definitions.ts';
 import { canonicalJson } from './canonical.ts';
+import type { ToolTask } from './port.ts';
 import type { RunLimits } from './settings.ts';
 
 type Record<T extends RunRecord['t']> = Extract<RunRecord, { readonly t: T }>;
@@ -21,6 +22,18 @@ export interface Decision {
   readonly at: string;
   readonly note: string | undefined;
   readonly scope: Record<'decision'>['scope'];
+  readonly input: Record<'decision'>['input'];
+}
+
+/** What the server of a call asks a person. */
+export interface Question {
+  readonly requests: Record<'input'>['requests'];
+  readonly requestState: string | undefined;
+  /** How often the server has asked in this call. */
+  readonly round: number;
+  asked: AskedFor | undefined;
+  /** The call was made again with the answers. */
+  isAnswered: boolean;
 }
 
 /** An approval, and what was decided. */
@@ -43,6 +56,10 @@ export interface CallState {
   /** Of the last try, ISO 8601. */
   begunAt: string | undefined;
   pin: string | undefined;
+  /** What its server has made of the last try, and when that was recorded. */
+  task: (ToolTask & { readonly at: string }) | undefined;
+  /** The last one. */
+  question: Question | undefined;
   /** What it costs, however often it is sent. */
   usd: number | undefined;
   /** The last one. */
@@ -192,6 +209,8 @@ export class RunState {
         tries: 0,
         begunAt: undefined,
         pin: undefined,
+        task: undefined,
+        question: undefined,
         usd: undefined,
         approval: undefined,
         outcome: undefined,
@@ -205,13 +224,15 @@ export class RunState {
     const asked: AskedFor = { approval, decision: undefined };
     this.#asked.set(approval.id, asked);
     const state = this.#calls.get(call);
-    if (state !== undefined) state.approval = asked;
+    if (state === undefined) return;
+    state.approval = asked;
+    if (approval.kind === 'input' && state.question !== undefined) state.question.asked = asked;
   }
 
   /** The first decision counts. */
-  #decide({ approval, decision, by, at, note, scope }: Record<'decision'>): void {
+  #decide({ approval, decision, by, at, note, scope, input }: Record<'decision'>): void {
     const asked = this.#asked.get(approval);
-    if (asked !== undefined) asked.decision ??= { decision, by, at, note, scope };
+    if (asked !== undefined) asked.decision ??= { decision, by, at, note, scope, input };
   }
 
   #applyToCall(record: RunRecord): void {
@@ -222,6 +243,14 @@ export class RunState {
       call.begunAt = record.at;
       call.pin = record.pin;
       call.usd ??= record.usd;
+      call.task = undefined;
+      if (call.question !== undefined) call.question.isAnswered = true;
+    } else if (record.t === 'input') {
+      const { requests, requestState } = record;
+      call.question = { requests, requestState, round: (call.question?.round ?? 0) + 1, asked: undefined, isAnswered: false };
+    } else if (record.t === 'task') {
+      const { taskId, ttlMs, pollMs, at } = record;
+      call.task = { taskId, ttlMs, pollMs, at };
     } else if (record.t === 'result' || record.t === 'refused' || record.t === 'unknown') call.outcome ??= record; // one-outcome
     if (isCut(record)) this.#add([READ_RESULT]);
   }

@@ -7,7 +7,7 @@
 import { estimateTokens } from '../base/tokens.ts';
 import type { Tool, ToolMarks } from '../types.ts';
 import { type ArgumentCheck, argumentCheck, assertBounded, prepareChecks } from './arguments.ts';
-import { findToolDefinition, FIND_TOOL, FREE_TOOLS, readResultDefinition } from './builtin/definitions.ts';
+import { findToolDefinition, FIND_TOOL, FREE_TOOLS, readResultDefinition, readSkillDefinition } from './builtin/definitions.ts';
 import { isRepeatable, type KeyArgument, keyArgumentOf, marksOf, usdOf, withoutArgument } from './marks.ts';
 import { namesFor } from './names.ts';
 import { fitsPattern } from './patterns.ts';
@@ -19,6 +19,11 @@ import type { ToolSettings } from './settings.ts';
 const MAX_DESCRIPTION = 2000;
 /** Characters that people don't see and models obey. */
 const INVISIBLE = /(?![\n\t])(?:\p{Cf}|\p{Cc}|\p{Variation_Selector})/gu;
+
+/** A text as people see it. */
+export function withoutInvisible(text: string): string {
+  return text.replaceAll(INVISIBLE, '');
+}
 
 /** A tool of a run. */
 export interface OfferedTool {
@@ -52,12 +57,14 @@ export interface OfferOptions {
   readonly called?: ReadonlySet<string>;
   /** A result was cut in an earlier run of the message. */
   readonly hasCut?: boolean;
+  /** There is a skill to read. */
+  readonly hasSkills?: boolean;
 }
 
 /** What a new run offers. What does not fit in tools.limits.definitionTokens must be found: then whole servers are offered, the smallest first, in half of it. */
-export function offerFor(catalogue: Catalogue, settings: ToolSettings, { called = new Set(), hasCut = false }: OfferOptions = {}): Offer {
+export function offerFor(catalogue: Catalogue, settings: ToolSettings, options: OfferOptions = {}): Offer {
   const index = indexOf(catalogue);
-  const { isAll, chosen, allowed, own } = planFor(catalogue, settings, { called, hasCut });
+  const { isAll, chosen, allowed, own } = planFor(catalogue, settings, options);
   const unbounded = ruledIn(catalogue, settings).flatMap((tool) => index.unbounded(tool) ?? []);
   const others = isAll ? [] : without(allowed, chosen);
   const { tools, problems } = index.offered([...chosen, ...own, ...(others.length > 0 ? [findToolDefinition(others)] : [])]);
@@ -85,10 +92,10 @@ interface Plan {
   readonly own: readonly ToolDefinition[];
 }
 
-function planFor(catalogue: Catalogue, settings: ToolSettings, { called = new Set(), hasCut = false }: OfferOptions): Plan {
+function planFor(catalogue: Catalogue, settings: ToolSettings, { called = new Set(), hasCut = false, hasSkills = false }: OfferOptions): Plan {
   const index = indexOf(catalogue);
   const allowed = allowedIn(catalogue, settings);
-  const own = hasCut ? [readResultDefinition] : [];
+  const own = [...(hasCut ? [readResultDefinition] : []), ...(hasSkills ? [readSkillDefinition] : [])];
   const isAll = index.tokensOf([...allowed, ...own]) <= settings.limits.definitionTokens;
   return { isAll, allowed, chosen: isAll ? allowed : chosenIn(allowed, index, settings, called), own };
 }
@@ -100,7 +107,7 @@ export function offerAgain(
   { settings, added = [] }: { readonly settings?: ToolSettings; readonly added?: readonly string[] } = {},
 ): Offer {
   const index = indexOf(catalogue);
-  const known = new Map([...catalogue.tools, readResultDefinition].map((tool) => [recordOf(tool), tool]));
+  const known = new Map([...catalogue.tools, readResultDefinition, readSkillDefinition].map((tool) => [recordOf(tool), tool]));
   const begun = recorded.flatMap((record) => known.get(record) ?? []);
   const finder = findToolDefinition(settings === undefined ? [] : without(allowedIn(catalogue, settings), begun));
   if (recorded.includes(recordOf(finder))) begun.push(finder);
@@ -292,7 +299,7 @@ function offered(definition: ToolDefinition, shown: Tool, settings: ServerSettin
 
 function shownTool({ description: given, inputSchema }: ToolDefinition, name: string, key: KeyArgument | undefined): Tool {
   const schema = key === undefined ? inputSchema : withoutArgument(inputSchema, key.argument);
-  const description = beginningOf((given ?? '').replaceAll(INVISIBLE, ''), MAX_DESCRIPTION);
+  const description = beginningOf(withoutInvisible(given ?? ''), MAX_DESCRIPTION);
   return { name, ...(description !== '' && { description }), parameters: { ...schema, type: 'object' } };
 }
 

@@ -1,6 +1,9 @@
 // What the core asks of whatever can run tools. Pure: types only.
+
+import type { SettingStore } from '../store/setting.ts';
 import type { ContentPart } from '../types.ts';
-import type { JsonRecord, ToolServers } from './servers.ts';
+import type { JsonRecord, SkillHost, ToolServers } from './servers.ts';
+
 export type { JsonRecord };
 
 /** The user's half of what is known of the tools of a server. */
@@ -51,6 +54,25 @@ export interface Catalogue {
   readonly problems: readonly { readonly server: string; readonly problem: string }[];
 }
 
+/** A call that its server goes on with by itself. Times are milliseconds. */
+export interface ToolTask {
+  readonly taskId: string;
+  /** How long the server keeps it, from its beginning; null: for ever. */
+  readonly ttlMs: number | null;
+  /** How often the server wants to be asked for it. */
+  readonly pollMs: number;
+}
+
+/** The task of a call that was made before. */
+export interface OpenTask extends ToolTask {
+  /** Since it has begun. */
+  readonly ageMs: number;
+  /** Of that, it has waited for people. */
+  readonly pausedMs?: number | undefined;
+  /** It is not waited for: its server is asked to cancel it. */
+  readonly isCancelled?: boolean | undefined;
+}
+
 /** One call. */
 export interface ToolCallRequest {
   readonly block: string;
@@ -62,7 +84,16 @@ export interface ToolCallRequest {
   readonly maxBytes: number;
   /** `<block>/<messageId>/<step>.<n>`: the same for each try of one call, and of no other call. */
   readonly callId: string;
+  /** The call was made before, and nothing is called: its task is asked for, or cancelled. */
+  readonly task?: OpenTask | undefined;
+  /** The call was answered with a question to a person. These are the answers, and what goes back to the server with them. */
+  readonly input?: { readonly responses: JsonRecord; readonly requestState?: string | undefined } | undefined;
+  /** The server has made a task of the call. On disk when it resolves, and nothing is asked of the task before. */
+  onTask?(task: ToolTask): Promise<void>;
 }
+
+/** The reason of a signal that ends a call for good: a task is cancelled. With any other, its server goes on with it, and it can be asked for later. */
+export type Cancelled = 'cancel';
 
 /** How a call ended that surely ran. */
 export interface ToolOutcome {
@@ -76,6 +107,14 @@ export interface ToolOutcome {
   readonly tokens?: number | undefined;
 }
 
+/** The server asks a person before it goes on. Nothing of what it says was checked. */
+export interface ToolQuestion {
+  readonly kind: 'input-required';
+  readonly requests: unknown;
+  readonly requestState?: string | undefined;
+  readonly ms: number;
+}
+
 /** A process of a server was started, or has ended for this reason. */
 export type ServerFact = { readonly kind: 'started'; readonly server: string } | { readonly kind: 'exited'; readonly server: string; readonly reason: string };
 
@@ -83,8 +122,12 @@ export type ServerFact = { readonly kind: 'started'; readonly server: string } |
 export interface ToolHost {
   /** Manages the servers, where they can be managed. */
   readonly servers?: ToolServers | undefined;
+  /** Reads the skills of the workspace and of its blocks, where that is done. */
+  readonly skills?: SkillHost | undefined;
   /** Begins to end what an earlier process of the workspace has left. Called once, when the workspace is held and before any block starts; a call waits for it. */
   tidy?(): void;
+  /** Gets where the workspace keeps `mcp.json` and what of it is approved: files of the folder, or a database. Called before anything else is. */
+  keepIn?(settings: SettingStore, kind: 'files' | 'postgres'): void;
   /** Tells of processes from now on. */
   onServer?(listener: (fact: ServerFact) => void): void;
   /** Gets what says whether an address is one of a server of this workspace. A server of tools there would call itself without end. */
@@ -93,9 +136,9 @@ export interface ToolHost {
   catalogue(servers: readonly string[]): Promise<Catalogue>;
   /**
    * One call, never repeated. Resolves for every known outcome. Rejects with TOOL_OUTCOME_UNKNOWN when the request may have been read and no answer came, also when
-   * `signal` fires; with TOOL_NOT_BEGUN when it surely was not.
+   * `signal` fires, and when a task is gone; with TOOL_NOT_BEGUN when it surely was not; with what `onTask` rejects with.
    */
-  call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>;
+  call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion>;
   /** Ends all calls, and every process within 3 seconds. */
   halt(): Promise<void>;
   close(): Promise<void>;

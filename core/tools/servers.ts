@@ -1,5 +1,5 @@
-// What a transport asks of whatever manages the servers of tools. Pure: types only.
-import type { Finding, ToolCalled, ToolServerView, ToolView } from '../types.ts';
+// What a transport asks of whatever manages the servers of tools, and of what reads skills. Pure: types only.
+import type { Finding, SkillView, ToolCalled, ToolServerView, ToolView } from '../types.ts';
 
 /** The state of a server. */
 export type ToolServerState = ToolServerView['state'];
@@ -30,4 +30,61 @@ export interface ToolServers {
   approve(name: string, body: unknown, by: string): Promise<ToolServerView>;
   /** `{value}`: keeps a secret for `${auth:<server>.<field>}` in auth.json; null takes it away. NOT_FOUND where there is none to take away. */
   setSecret(server: string, field: string, body: unknown): Promise<void>;
+}
+
+/** A skill that may be offered. */
+export interface OfferedSkill {
+  readonly name: string;
+  /** Of all its files. */
+  readonly hash: string;
+  readonly description: string;
+}
+
+/** A skill as it was approved. */
+export interface SkillPin {
+  readonly hash: string;
+  readonly approvedAt: string;
+  readonly approvedBy: string;
+  /** Undefined where it was too long to keep. */
+  readonly files?: Readonly<Record<string, string>> | undefined;
+}
+
+/** By their owner and name. */
+export type SkillPins = Readonly<Record<string, Readonly<Record<string, SkillPin>>>>;
+
+/** Skills that may be offered, and sentences without their end about the others. */
+export interface OfferedSkills {
+  readonly skills: readonly OfferedSkill[];
+  readonly problems: readonly string[];
+}
+
+/** The texts of a skill, read at once. */
+export interface ReadSkill {
+  readonly hash: string;
+  /** Of SKILL.md, after the front matter. */
+  readonly body: string;
+  /** By their paths, whole. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads skills, and keeps what is approved of them. An owner is a block, or `_` for the workspace; of several, the first that has a skill of a name decides. Each member
+ * rejects with a BlockhouseError and nothing else.
+ */
+export interface SkillHost {
+  /** Of these names, the ones that are approved as they lie there now. `*` stands for all. */
+  offered(owners: readonly string[], names: readonly string[]): Promise<OfferedSkills>;
+  /** Undefined for one that is not there, or not approved as it is now. */
+  read(owners: readonly string[], name: string): Promise<ReadSkill | undefined>;
+  list(owners: readonly string[]): Promise<readonly SkillView[]>;
+  /** With its texts. SKILL_NOT_FOUND. */
+  get(owner: string, name: string): Promise<SkillView>;
+  /** `{hash}`: what was shown. TOOL_CHANGED if it is another one by now. */
+  approve(owner: string, name: string, body: unknown, by: string): Promise<SkillView>;
+  /** Nothing of this owner is approved any more. */
+  forget(owner: string): Promise<void>;
+  /** A block has another name. */
+  rename(from: string, to: string): Promise<void>;
+  /** What the doctor says of the skills of the workspace and, with `blocks`, of those in the folders of blocks. */
+  findings(options: { readonly blocks: boolean }): Promise<readonly Finding[]>;
 }

@@ -16,10 +16,10 @@ export type ToolSettings = Readonly<Required<Omit<Given, 'limits' | 'approvals' 
 
 const DEFAULTS = defaultsOf(BlockTools.properties);
 
-/** Undefined for a block without tools. */
-export function toolSettings({ tools }: Pick<BlockConfig, 'tools'>): ToolSettings | undefined {
-  if (tools === undefined || tools === null || (tools.servers ?? []).length === 0) return undefined;
-  const given: Readonly<Record<string, unknown>> = tools as unknown as Record<string, unknown>;
+/** Undefined for a block without tools and skills. Of one with skills alone, those of tools without servers. */
+export function toolSettings({ tools, skills = [] }: Pick<BlockConfig, 'tools'> & Partial<Pick<BlockConfig, 'skills'>>): ToolSettings | undefined {
+  if ((tools?.servers ?? []).length === 0 && skills.length === 0) return undefined;
+  const given: Readonly<Record<string, unknown>> = (tools ?? {}) as unknown as Record<string, unknown>;
   const all = Object.entries(DEFAULTS).map(([name, fallback]) => {
     const value = given[name];
     return [name, isObject(fallback) && isObject(value) ? { ...fallback, ...value } : (value ?? fallback)] as const;

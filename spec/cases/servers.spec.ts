@@ -418,6 +418,54 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.same(await Promise.all([urlA, urlB].map(refusal)), [401, 401]);
   });
 
+  t.test(
+    'X22, X31, X46: one change of two with the same If-Match, a key that is made again, and sockets that a new token ends, over two servers',
+    async (t) => {
+      const { all } = await servers(t, 2);
+      const [a, b] = all as [StartedCore, StartedCore];
+      const token = await tokenOf(a.core);
+      const started = await Promise.all(
+        [a, b].map(async ({ core }) => {
+          const transport = createHttpTransport(core);
+          const ws = createWsTransport(core, transport.server);
+          t.teardown(async () => {
+            await ws.close();
+            await transport.close();
+          });
+          return transport.listen(0, '127.0.0.1');
+        }),
+      );
+      const call = (at: number, method: string, path: string, body?: object, more: object = {}): Promise<Response> =>
+        fetch(`${started[at]}${path}`, {
+          method,
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+      await until('the other one has the token', () => b.core.token?.matches(token) === true);
+      await a.create('ada', RUNNABLE);
+      const etag = (await call(1, 'GET', '/api/blocks/ada/config')).headers.get('etag') ?? '';
+      const puts = await Promise.all([0, 1].map((at) => call(at, 'PUT', '/api/blocks/ada/config', { description: `of ${at}` }, { 'if-match': etag })));
+      t.same(puts.map(({ status }) => status).sort(), [200, 412]);
+
+      const keyOf = async (): Promise<string> => ((await (await call(0, 'POST', '/api/keys', { name: 'app', usdPerDay: 1 })).json()) as { key: string }).key;
+      const first = await keyOf();
+      await until('it holds at the other one', () => b.core.keys?.find(first) !== undefined);
+      await call(0, 'DELETE', '/api/keys/app');
+      await until('it is revoked at the other one', () => b.core.keys?.find(first) === undefined);
+      const second = await keyOf();
+      await until('the next one holds there', () => b.core.keys?.find(second) !== undefined);
+      t.equal(b.core.keys?.find(first), undefined);
+
+      const clients = await Promise.all(started.map((url) => WsClient.connect(t, { port: Number(new URL(url).port), token })));
+      await a.core.token?.renew();
+      for (const client of clients) await until('a socket is closed', () => client.closed !== undefined);
+      t.same(
+        clients.map(({ closed }) => closed?.code),
+        [1008, 1008],
+      );
+    },
+  );
+
   t.test('a restart, a compaction, a halt and an import work on either server', async (t) => {
     const { all } = await servers(t, 2);
     const [a, b] = all as [StartedCore, StartedCore];

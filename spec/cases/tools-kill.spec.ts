@@ -7,7 +7,7 @@ import { killPayments } from '../support/tools/kill-rig.ts';
 
 t.setTimeout(300_000);
 
-const KILLS = sweep(60, 10);
+const KILLS = sweep(60, 6);
 
 t.test('1 to 3, 5, 6, 8, 10: killed again and again, no payment is made twice, each message has one answer, and what is not known is said', async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
@@ -21,10 +21,22 @@ t.test('1 to 3, 5, 6, 8, 10: killed again and again, no payment is made twice, e
   t.ok(report.done > 0 && report.effects >= report.done && report.effects <= report.payments, 'it has paid');
 });
 
+t.test('14: so with tasks: what has its task in the journal is asked for, and never unknown', async (t) => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  t.comment(`seed ${seed}`);
+  const kills = sweep(40, 8);
+  const report = await killPayments({ folder: testFolder(t), kills, seed, withTasks: true });
+  const { faults, ...figures } = report;
+  t.comment(JSON.stringify(figures));
+  t.strictSame(faults, []);
+  t.equal(report.kills, kills);
+  t.equal(report.done + report.unknown, report.payments);
+});
+
 t.test('a database: what a server that was killed had, the other one goes on with, and what it does not know it says', { skip: noPostgres }, async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   t.comment(`seed ${seed}`);
-  const kills = sweep(20, 3);
+  const kills = sweep(20, 2);
   const report = await killPayments({ folder: testFolder(t), kills, seed, newStore: () => postgresStore(t) });
   const { faults, ...figures } = report;
   t.comment(JSON.stringify(figures));

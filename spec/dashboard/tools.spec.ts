@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { axeFindings, closeBrowser } from '../support/browser.ts';
 import { readFileTool } from '../support/tools/fake-sessions.ts';
 import { FILES, type ServerRig, serverRig } from '../support/tools/server-rig.ts';
+import { skillMd } from '../support/tools/skill-core.ts';
 import { until } from '../support/until.ts';
 import { type ToolWorld, toolWorld } from '../support/tools/tool-world.ts';
 
@@ -16,7 +17,7 @@ async function opened(t: Test, before: (rig: ServerRig) => unknown = () => undef
     say: () => 'Done.',
     servers: (workspace) => {
       rig = serverRig(t, { workspace });
-      return rig.servers;
+      return { servers: rig.servers, skills: rig.skills };
     },
   });
   if (one === undefined || rig === undefined) return undefined;
@@ -134,4 +135,35 @@ t.test('marks are ticked where the server says the same, and an entry that was c
   await world.show(page, '/ui/tools');
   await server.getByText('Changed since it was approved').waitFor();
   await server.getByText('files-server /etc').waitFor();
+});
+
+t.test('a skill is read and approved by the hash on the screen, and what has changed stands beside what was approved', async (t) => {
+  const one = await opened(t, (rig) => rig.writeSkill('skills/invoice/SKILL.md', skillMd('invoice', 'Bills.\u200b', '<b>Write</b> them.')));
+  if (one === undefined) return;
+  const { world, rig } = one;
+  const page = await world.page('/ui/tools', { expected: [/409/] });
+  const skills = page.getByRole('region', { name: 'Skills' });
+  await skills.getByText('not approved').waitFor();
+  await skills.getByText('U+200B').first().waitFor();
+  await skills.getByRole('button', { name: 'invoice' }).click();
+  await skills.getByText('<b>Write</b> them.').waitFor();
+  rig.writeSkill('skills/invoice/SKILL.md', skillMd('invoice', 'Bills.'));
+  await skills.getByRole('button', { name: 'Approve' }).click();
+  await skills.locator('.problem').getByText('TOOL_CHANGED').waitFor();
+  t.equal((await rig.skills.get('_', 'invoice')).state, 'new', 'nothing was approved that nobody saw');
+  await skills.getByText('The text of invoice.').waitFor();
+  await skills.getByRole('button', { name: 'Approve' }).click();
+  await skills.getByText('approved', { exact: true }).waitFor();
+  rig.writeSkill('skills/invoice/SKILL.md', skillMd('invoice', 'Bills.', 'Other text.'));
+  await world.show(page, '/ui/tools');
+  await skills.getByText('changed').waitFor();
+  await skills.getByRole('button', { name: 'invoice' }).click();
+  await skills.getByRole('heading', { name: 'As approved' }).waitFor();
+  t.match(await skills.locator('.sides .removed').allTextContents(), ['The text of invoice.']);
+  t.match(await skills.locator('.sides .added').allTextContents(), ['Other text.']);
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 844 });
+    t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    t.strictSame(await axeFindings(page), [], String(width));
+  }
 });

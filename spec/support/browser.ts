@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { LLMock } from '@copilotkit/aimock';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Disposable, type Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { findChromium } from './find-chromium.ts';
 import { freePort } from './free-port.ts';
@@ -202,7 +202,7 @@ export class World {
     await this.api('POST', `/api/blocks/${name}/start`);
   }
 
-  /** A page in a context of its own, signed in by a code as `blockhouse open` does it. */
+  /** A page in a context of its own, with a session of its own. What a link with a code does, which loads the page twice, has a spec. */
   async page(path = '/ui/', options: PageOptions = {}): Promise<Page> {
     const { width = 1440, height = 900, theme = 'light', reducedMotion = true, signedOut = false } = options;
     const context = await this.#browser.newContext({
@@ -217,11 +217,20 @@ export class World {
     const page = await context.newPage();
     this.#watch(page, options);
     await options.prepare?.(page);
-    const { code } = signedOut ? { code: '' } : await this.api<{ readonly code: string }>('POST', '/api/session/code');
-    await page.goto(`${this.url}${path}${signedOut ? '' : `#code=${code}`}`);
-    // Signing in loads the page anew, so that the browser forgets the code.
-    if (!signedOut) await page.locator('.app').waitFor();
+    const signIn = signedOut ? undefined : await this.#signIn(page);
+    await page.goto(this.url + path);
+    if (signIn === undefined) return page;
+    await page.locator('.app').waitFor();
+    await signIn.dispose(); // a page that signs out stays so
     return page;
+  }
+
+  /** The next documents of the page have a session, until this is disposed of. */
+  async #signIn(page: Page): Promise<Disposable> {
+    const { key, expiresAt } = await this.api<{ readonly key: string; readonly expiresAt: string }>('POST', '/api/session');
+    const text = (value: unknown): string => JSON.stringify(value);
+    const { origin } = new URL(this.url);
+    return page.addInitScript(`if (location.origin === ${text(origin)}) localStorage.setItem('blockhouse.session', ${text(text({ key, expiresAt }))})`);
   }
 
   /** Goes to an address of the page, and resolves when it is there and quiet. */

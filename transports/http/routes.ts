@@ -15,6 +15,7 @@ import { PRICE_ROUTES } from './routes/prices.ts';
 import { SCHEDULE_ROUTES } from './routes/schedules.ts';
 import { SERVER_ROUTES } from './routes/server.ts';
 import { SESSION_ROUTES } from './routes/session.ts';
+import { SKILL_ROUTES } from './routes/skills.ts';
 import { TOOL_ROUTES } from './routes/tools.ts';
 import { WORKSPACE_ROUTES } from './routes/workspace.ts';
 import type { JsonReply, Written } from './wire/reply.ts';
@@ -35,6 +36,7 @@ const TABLE = {
   ...NOTIFY_ROUTES,
   ...MCP_ROUTES,
   ...TOOL_ROUTES,
+  ...SKILL_ROUTES,
   ...APPROVAL_ROUTES,
   ...WORKSPACE_ROUTES,
   ...CLIENT_ROUTES,

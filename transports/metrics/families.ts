@@ -192,6 +192,31 @@ export const FAMILIES = {
     help: 'Calls of tools by outcome: done, error (the tool said so), unknown, or why they were not made.',
     labels: ['outcome'],
   },
+  toolSeconds: {
+    name: 'blockhouse_tool_call_duration_seconds',
+    kind: 'histogram',
+    help: 'From the sending of a call of a tool to its result, by the server of tools.',
+    labels: ['server'],
+    edges: OPERATION_EDGES,
+  },
+  toolCallsSent: {
+    name: 'blockhouse_tool_calls_sent_total',
+    kind: 'counter',
+    help: 'Calls of tools that were about to be sent, by the server of tools.',
+    labels: ['server'],
+  },
+  toolServersStarted: {
+    name: 'blockhouse_tool_servers_started_total',
+    kind: 'counter',
+    help: 'Starts of processes of servers of tools.',
+    labels: ['server'],
+  },
+  toolServersExited: {
+    name: 'blockhouse_tool_servers_exited_total',
+    kind: 'counter',
+    help: 'Ends of processes of servers of tools, also of those that were asked to end.',
+    labels: ['server'],
+  },
   approvalsRequested: { name: 'blockhouse_approvals_requested_total', kind: 'counter', help: 'Calls of tools that have waited for people.', labels: [] },
   approvals: {
     name: 'blockhouse_approvals_total',

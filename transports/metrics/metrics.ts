@@ -9,6 +9,7 @@ import { Exposition, type Format, type LabelValues } from './exposition.ts';
 import { FAMILIES, type Family, type FamilyKey } from './families.ts';
 import { ProcessFigures } from './process-figures.ts';
 import { Counts, Histogram, Shelves } from './series.ts';
+import { ToolFigures } from './tool-figures.ts';
 
 type Samples = Iterable<readonly [LabelValues, number | Histogram]>;
 type Families = readonly (readonly [FamilyKey, Samples])[];
@@ -37,8 +38,7 @@ export class Metrics {
   readonly #messages = new Counts();
   readonly #compactions = new Counts();
   readonly #skippedRuns = new Counts();
-  readonly #toolCalls = new Counts();
-  readonly #approvals = new Counts();
+  readonly #tools: ToolFigures;
   readonly #droppedSpans = new Counts();
   /** By part of the store. */
   readonly #store = new Shelves(() => new Histogram(FAMILIES.storeAnswerSeconds));
@@ -48,7 +48,6 @@ export class Metrics {
   readonly #waiting = new Map<string, { readonly block: string; readonly at: number }>();
   #queued = 0;
   #firedRuns = 0;
-  #approvalsRequested = 0;
   #deliveries = 0;
   #sockets = 0;
   #socketsOpened = 0;
@@ -93,7 +92,7 @@ export class Metrics {
     });
     events.on('block.archived', ({ block }) => this.#forget(block));
     events.on('memory.compacted', ({ outcome, trigger }) => this.#compactions.add(`${outcome}\n${trigger}`));
-    this.#hearRuns(events);
+    this.#tools = new ToolFigures(events);
     events.on('schedule.fired', () => {
       this.#firedRuns += 1;
     });
@@ -106,15 +105,6 @@ export class Metrics {
     events.on('workspace.fault', () => {
       this.#faults += 1;
     });
-  }
-
-  /** What runs do with tools. Their names are no labels: servers choose them. */
-  #hearRuns(events: Core['events']): void {
-    events.on('tool.finished', ({ outcome, isError }) => this.#toolCalls.add(isError ? 'error' : outcome));
-    events.on('approval.requested', () => {
-      this.#approvalsRequested += 1;
-    });
-    events.on('approval.decided', ({ state }) => this.#approvals.add(state));
   }
 
   /** The text of one scrape. */
@@ -208,9 +198,14 @@ export class Metrics {
     yield ['queued', one(this.#queued)];
     yield ['compactions', pairsOf(this.#compactions)];
     yield ['oldestWait', one(this.#oldestWait())];
-    yield ['toolCalls', pairsOf(this.#toolCalls)];
-    yield ['approvalsRequested', one(this.#approvalsRequested)];
-    yield ['approvals', pairsOf(this.#approvals)];
+    const tools = this.#tools;
+    yield ['toolCalls', pairsOf(tools.calls)];
+    yield ['toolSeconds', tools.seconds()];
+    yield ['toolCallsSent', tools.counts('sent')];
+    yield ['toolServersStarted', tools.counts('started')];
+    yield ['toolServersExited', tools.counts('exited')];
+    yield ['approvalsRequested', one(tools.requested)];
+    yield ['approvals', pairsOf(tools.approvals)];
     yield ['schedulesFired', one(this.#firedRuns)];
     yield ['schedulesSkipped', pairsOf(this.#skippedRuns)];
     yield ['hooksTaken', one(this.#deliveries)];

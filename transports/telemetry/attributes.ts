@@ -1,5 +1,6 @@
 // The names of attributes. Those of the semantic conventions (1.45) stand as they do in https://opentelemetry.io/docs/specs/semconv/; a test holds them against the package that has
 // them all. Ours begin with `blockhouse.`. Pure: no I/O.
+import { Key } from './protobuf.ts';
 
 /** Of the conventions for HTTP, errors and generative AI. */
 export const CONVENTION = {
@@ -16,6 +17,9 @@ export const CONVENTION = {
   operation: 'gen_ai.operation.name',
   provider: 'gen_ai.provider.name',
   agent: 'gen_ai.agent.name',
+  toolName: 'gen_ai.tool.name',
+  toolCall: 'gen_ai.tool.call.id',
+  toolType: 'gen_ai.tool.type',
   requestModel: 'gen_ai.request.model',
   stream: 'gen_ai.request.stream',
   responseModel: 'gen_ai.response.model',
@@ -50,6 +54,18 @@ export const OWN = {
   channel: 'blockhouse.channel',
   outcome: 'blockhouse.outcome',
   trigger: 'blockhouse.trigger',
+  approval: 'blockhouse.approval_id',
   /** So much content waited for its export that this span has none. */
   contentDropped: 'blockhouse.content_dropped',
 } as const;
+
+const NAMES = { ...CONVENTION, ...OWN } as const;
+const BY_NAME = new Map<string, Key>(Object.values(NAMES).map((name) => [name, new Key(name)]));
+
+/** All of them as spans take them. */
+export const KEY = Object.fromEntries(Object.entries(NAMES).map(([short, name]) => [short, keyNamed(name)])) as Readonly<Record<keyof typeof NAMES, Key>>;
+
+/** Also one that is none of ours. */
+export function keyNamed(name: string): Key {
+  return BY_NAME.get(name) ?? new Key(name);
+}

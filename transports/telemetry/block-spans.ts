@@ -1,17 +1,20 @@
 // The spans of messages to blocks, from their arrival to their outcome, and of compactions.
 //
 // bounded: so many messages may wait for their outcome; of the oldest above that, there is no span.
-import type { Attributes, Link } from '@opentelemetry/api';
 import { parseTraceparent, type TraceParent } from '../../core/base/traceparent.ts';
 import type { Core, CoreEvents } from '../../core/index.ts';
-import { CONVENTION, OWN } from './attributes.ts';
-import { contextOf, isRecorded, type SpanParts } from './spans.ts';
+import { CONVENTION, keyNamed, OWN } from './attributes.ts';
+import type { Value } from './protobuf.ts';
+import type { SpanHead } from './span-batch.ts';
+import { isRecorded } from './spans.ts';
 import type { Tracing } from './tracing.ts';
 
 const MAX_MESSAGES = 10_000;
 
+type Attributes = Record<string, Value>;
+
 /** A span that has begun. */
-type Begun = Pick<SpanParts, 'own' | 'parent' | 'from' | 'attributes' | 'links'>;
+type Begun = Pick<SpanHead, 'own' | 'parent' | 'from' | 'link'> & { readonly attributes: Attributes };
 
 interface OpenMessage {
   readonly block: string;
@@ -48,23 +51,25 @@ export class BlockSpans {
     return span !== undefined && isRecorded(span.own) ? span.own : undefined;
   }
 
+  /** The span of a message that has no outcome yet. */
+  spanOf(message: string): TraceParent | undefined {
+    return this.#messages.get(message)?.span.own;
+  }
+
   #queued({ block, id, channel, traceparent }: CoreEvents['message.queued']): void {
     const from = this.#tracing.clock.now();
-    const request = parseTraceparent(traceparent);
-    const links = request === undefined ? [] : [{ context: contextOf(request) }];
-    this.#add(block, id, { from, links, attributes: { [OWN.channel]: channel }, waitsSince: from });
+    this.#add(block, id, { from, link: parseTraceparent(traceparent), attributes: { [OWN.channel]: channel }, waitsSince: from });
   }
 
   #started({ block, id }: CoreEvents['message.started']): void {
     const now = this.#tracing.clock.now();
-    const message = this.#messages.get(id) ?? this.#add(block, id, { from: now, links: [], attributes: {}, waitsSince: undefined });
+    const message = this.#messages.get(id) ?? this.#add(block, id, { from: now, link: undefined, attributes: {}, waitsSince: undefined });
     this.#answered.set(block, id);
     this.#compactions.delete(block); // one that was ended without an outcome
     const { span, waitsSince } = message;
     if (waitsSince === undefined) return;
     message.waitsSince = undefined;
-    const { factory } = this.#tracing;
-    this.#end('queue', { own: factory.within(span.own), parent: span.own, from: waitsSince, attributes: { [OWN.block]: block } }, now);
+    this.#end('queue', { own: this.#tracing.ids.within(span.own), parent: span.own, from: waitsSince, attributes: { [OWN.block]: block } }, now);
   }
 
   #finished({ block, id, status, code, usage, costUsd }: CoreEvents['message.finished']): void {
@@ -82,10 +87,10 @@ export class BlockSpans {
   #add(
     block: string,
     id: string,
-    { from, links, attributes, waitsSince }: { from: number; links: Link[]; attributes: Attributes; waitsSince: number | undefined },
+    { from, link, attributes, waitsSince }: { from: number; link: TraceParent | undefined; attributes: Attributes; waitsSince: number | undefined },
   ): OpenMessage {
     const own = { [CONVENTION.operation]: 'invoke_agent', [CONVENTION.agent]: block, [OWN.block]: block, [OWN.message]: id };
-    const span = { own: this.#tracing.factory.begin(), parent: undefined, from, attributes: { ...own, ...attributes }, links };
+    const span = { own: this.#tracing.ids.begin(), parent: undefined, from, attributes: { ...own, ...attributes }, link };
     const message: OpenMessage = { block, span, waitsSince };
     this.#messages.set(id, message);
     const [oldest] = this.#messages.keys();
@@ -99,7 +104,7 @@ export class BlockSpans {
   /** Its first call tells that it has begun. */
   #compacting(block: string, from: number): Begun {
     const parent = this.#messages.get(this.#answered.get(block) ?? '')?.span.own;
-    const span = { own: this.#tracing.factory.within(parent), parent, from, attributes: { [OWN.block]: block } };
+    const span = { own: this.#tracing.ids.within(parent), parent, from, attributes: { [OWN.block]: block } };
     this.#compactions.set(block, span);
     return span;
   }
@@ -112,10 +117,17 @@ export class BlockSpans {
     this.#end('compact memory', span, now, outcome === 'failed' ? 'failed' : undefined);
   }
 
-  #end(name: string, begun: Begun, to: number, code?: string): void {
-    if (!isRecorded(begun.own)) return;
-    const span = this.#tracing.factory.make({ ...begun, name, kind: 'INTERNAL', to, code });
-    this.#tracing.note({ count: 1, spans: () => [span] });
+  #end(name: string, { own, parent, from, link, attributes }: Begun, to: number, code?: string): void {
+    if (!isRecorded(own)) return;
+    this.#tracing.note({
+      count: 1,
+      isReady: true,
+      write: (batch) => {
+        batch.begin({ name, kind: 'INTERNAL', own, parent, from, to, code, link });
+        for (const [key, value] of Object.entries(attributes)) batch.put(keyNamed(key), value);
+        batch.end();
+      },
+    });
   }
 
   #forget(block: string): void {

@@ -1,13 +1,13 @@
-// The spans of calls to models: the wait for a place, and each attempt, with the times of the fact that tells the end of the call (built-late).
-import type { Attributes } from '@opentelemetry/api';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+// The spans of calls to models: the wait for a place, and each attempt, with the times of the fact that tells the end of the call.
 import type { TraceParent } from '../../core/base/traceparent.ts';
 import type { Core, CoreEvents } from '../../core/index.ts';
-import { CONVENTION, OWN } from './attributes.ts';
+import { KEY, keyNamed } from './attributes.ts';
 import type { Content, Contents } from './contents.ts';
-import type { Noted, SpanFactory } from './spans.ts';
+import { Recent } from './recent.ts';
+import { SharedAttributes, type SpanBatch } from './span-batch.ts';
+import type { Noted, SpanIds } from './spans.ts';
 import type { Tracing } from './tracing.ts';
-import type { Upstreams } from './upstreams.ts';
+import type { Upstream, Upstreams } from './upstreams.ts';
 
 type Finished = CoreEvents['call.finished'];
 
@@ -27,11 +27,13 @@ export function operationOf({ kind, path }: Pick<Finished, 'kind' | 'path'>): 'c
 export class CallSpans {
   /** Calls that have ended and whose cost is not known yet. */
   readonly #uncounted = new Map<number, CallRecord>();
+  /** The last one that has ended. */
+  #last: CallRecord | undefined;
 
   /** `parentOf` says to what a call belongs that began at this time; undefined if that is not recorded. */
   constructor(
     { events }: Pick<Core, 'events'>,
-    { factory, clock, note }: Tracing,
+    { ids, clock, note }: Tracing,
     upstreams: Upstreams,
     parentOf: (fact: Finished, from: number) => TraceParent | undefined,
     contents?: Pick<Contents, 'end'>,
@@ -44,10 +46,13 @@ export class CallSpans {
         content?.release();
         return;
       }
-      const record = new CallRecord(factory, upstreams, fact, parent, to);
+      const record = new CallRecord(ids, upstreams, fact, parent, to);
       record.content = content;
-      this.#await(record);
-      queueMicrotask(() => note(record)); // what most calls have cost is known in the same turn
+      this.#last = record;
+      queueMicrotask(() => {
+        if (!record.isCounted) this.#await(record); // what most calls have cost is known in the same turn
+        note(record);
+      });
     });
     events.on('call.counted', (line) => this.#price(line));
     events.on('call.billed', (line) => this.#price(line));
@@ -61,11 +66,65 @@ export class CallSpans {
   }
 
   #price({ call, costUsd }: { readonly call: number; readonly costUsd: number | null }): void {
-    const record = this.#uncounted.get(call);
+    const record = this.#last?.call === call ? this.#last : this.#uncounted.get(call);
     if (record === undefined) return;
     record.costUsd = costUsd;
-    this.#uncounted.delete(call);
+    record.isCounted = true;
+    if (this.#uncounted.size > 0) this.#uncounted.delete(call);
   }
+}
+
+/** What attempts that are alike have in common. */
+interface Likeness extends Pick<Finished, 'adapter' | 'model' | 'kind' | 'path' | 'stream' | 'asked' | 'key' | 'credential'> {
+  readonly upstream: Upstream;
+  readonly attempt: number;
+  readonly answeredBy: string | undefined;
+  readonly stopReason: string | undefined;
+  readonly name: string;
+  readonly attributes: SharedAttributes;
+}
+
+const likenesses = new Recent<Likeness>();
+
+/** Of an attempt that an answer came to, if one is given. */
+function likenessOf(fact: Finished, credential: string | undefined, attempt: number, answer: Finished['answer'], upstream: Upstream): Likeness {
+  const { adapter, model, kind, path, stream, asked, key } = fact;
+  const [answeredBy, stopReason] = [answer?.model, answer?.stopReason];
+  for (const one of likenesses.all)
+    if (
+      one.model === model &&
+      one.answeredBy === answeredBy &&
+      one.path === path &&
+      one.key === key &&
+      one.credential === credential &&
+      one.asked === asked &&
+      one.stream === stream &&
+      one.adapter === adapter &&
+      one.kind === kind &&
+      one.attempt === attempt &&
+      one.stopReason === stopReason &&
+      one.upstream === upstream
+    )
+      return one;
+  const operation = operationOf(fact);
+  const attributes = new SharedAttributes([
+    [KEY.operation, operation],
+    [KEY.provider, upstream.provider],
+    [KEY.requestModel, model],
+    [KEY.connection, adapter],
+    [KEY.address, upstream.address],
+    [KEY.port, upstream.port],
+    [KEY.attempt, attempt],
+    [KEY.resend, attempt > 1 ? attempt - 1 : undefined],
+    [KEY.stream, stream === true ? true : undefined],
+    [KEY.asked, asked === model ? undefined : asked],
+    [KEY.key, key],
+    [KEY.credential, credential],
+    [KEY.responseModel, answeredBy],
+    [KEY.finishReasons, stopReason === undefined ? undefined : [stopReason]],
+  ]);
+  const name = `${operation} ${model}`;
+  return likenesses.keep({ adapter, model, kind, path, stream, asked, key, credential, upstream, attempt, answeredBy, stopReason, name, attributes });
 }
 
 /** One call. */
@@ -73,9 +132,11 @@ class CallRecord implements Noted {
   readonly count: number;
   /** Known once it stands in its ledger, which is before the export for most. */
   costUsd: number | null = null;
+  /** Nothing more becomes known of its cost. */
+  isCounted = false;
   /** What was asked and answered, where that is exported. */
   content: Content | undefined;
-  readonly #factory: SpanFactory;
+  readonly #ids: SpanIds;
   readonly #upstreams: Upstreams;
   readonly #fact: Finished;
   readonly #parent: TraceParent;
@@ -83,13 +144,13 @@ class CallRecord implements Noted {
   readonly #hasWaited: boolean;
   readonly #hasLast: boolean;
 
-  constructor(factory: SpanFactory, upstreams: Upstreams, fact: Finished, parent: TraceParent, to: number) {
+  constructor(ids: SpanIds, upstreams: Upstreams, fact: Finished, parent: TraceParent, to: number) {
     const { attempts, failed, sentMs, code, queuedMs = fact.durationMs } = fact;
     const known = failed?.length ?? 0;
     this.#hasWaited = queuedMs >= LEAST_WAIT_MS;
     this.#hasLast = sentMs !== undefined && (code === undefined || attempts > known);
     this.count = known + (this.#hasWaited ? 1 : 0) + (this.#hasLast ? 1 : 0);
-    this.#factory = factory;
+    this.#ids = ids;
     this.#upstreams = upstreams;
     this.#fact = fact;
     this.#parent = parent;
@@ -100,89 +161,79 @@ class CallRecord implements Noted {
     return this.#fact.call;
   }
 
-  spans(): ReadableSpan[] {
-    const { attempts, failed = [], sentMs = 0, firstTextMs, stream, durationMs, credential, code, spanId } = this.#fact;
-    const from = this.#to - durationMs;
-    const spans: ReadableSpan[] = [];
-    this.content?.release(); // the exporter writes them now
-    if (this.#hasWaited) spans.push(this.#waited(from));
-    for (const [index, failure] of failed.entries()) {
-      const attributes = this.#attributes(failure.credential, index + 1);
-      if (failure.upstreamStatus !== undefined) attributes[CONVENTION.status] = failure.upstreamStatus;
-      if (failure.next !== undefined) attributes[OWN.next] = failure.next;
-      if (failure.delayMs !== undefined) attributes[OWN.delay] = failure.delayMs;
-      if (index + 1 === attempts) this.#addOutcome(attributes);
-      spans.push(this.#attempt({ from: from + failure.sentMs, to: from + failure.endedMs, attributes, code: failure.code, id: failure.spanId }));
-    }
-    if (!this.#hasLast) return spans;
-    const attributes = this.#addOutcome(this.#attributes(credential, attempts));
-    if (firstTextMs !== undefined && stream === true) attributes[CONVENTION.firstChunk] = (firstTextMs - sentMs) / 1000;
-    spans.push(this.#attempt({ from: from + sentMs, to: this.#to, attributes, code, id: spanId }));
-    return spans;
+  /** Content is large, and counts as long as it waits: it is written as late as may be. */
+  get isReady(): boolean {
+    return this.isCounted && this.content === undefined;
   }
 
-  lost(): void {
+  write(batch: SpanBatch): void {
+    const { attempts, failed, sentMs = 0, firstTextMs, stream, durationMs, credential, code, spanId } = this.#fact;
+    const from = this.#to - durationMs;
+    if (this.#hasWaited) this.#writeWait(batch, from);
+    if (failed !== undefined) this.#writeFailed(batch, failed, from);
+    if (!this.#hasLast) return;
+    this.#begin(batch, { from: from + sentMs, to: this.#to, code, id: spanId, credential, number: attempts });
+    if (firstTextMs !== undefined && stream === true) batch.put(KEY.firstChunk, (firstTextMs - sentMs) / 1000);
+    this.#putOutcome(batch);
+    batch.end();
+  }
+
+  release(): void {
     this.content?.release();
   }
 
-  /** What is known of the whole call stands at its last attempt. */
-  #addOutcome(attributes: Attributes): Attributes {
-    withOutcome(attributes, this.#fact, this.costUsd);
-    if (this.content !== undefined) Object.assign(attributes, this.content.attributes);
-    return attributes;
+  #writeFailed(batch: SpanBatch, failed: NonNullable<Finished['failed']>, from: number): void {
+    for (const [index, failure] of failed.entries()) {
+      const { sentMs, endedMs, code, spanId, credential, upstreamStatus, next, delayMs } = failure;
+      this.#begin(batch, { from: from + sentMs, to: from + endedMs, code, id: spanId, credential, number: index + 1 });
+      if (upstreamStatus !== undefined) batch.put(KEY.status, upstreamStatus);
+      if (next !== undefined) batch.put(KEY.next, next);
+      if (delayMs !== undefined) batch.put(KEY.delay, delayMs);
+      if (index + 1 === this.#fact.attempts) this.#putOutcome(batch);
+      batch.end();
+    }
   }
 
-  #waited(from: number): ReadableSpan {
+  #writeWait(batch: SpanBatch, from: number): void {
     const { requestId, adapter, attempts, code, durationMs, queuedMs = durationMs } = this.#fact;
-    const attributes = { [OWN.requestId]: requestId, [OWN.connection]: adapter };
-    const [parent, own] = [this.#parent, this.#factory.within(this.#parent)];
-    return this.#factory.make({ name: 'queue', kind: 'INTERNAL', own, parent, from, to: from + queuedMs, attributes, code: attempts === 0 ? code : undefined });
+    const [parent, own] = [this.#parent, this.#ids.within(this.#parent)];
+    batch.begin({ name: 'queue', kind: 'INTERNAL', own, parent, from, to: from + queuedMs, code: attempts === 0 ? code : undefined });
+    batch.put(KEY.requestId, requestId);
+    batch.put(KEY.connection, adapter);
+    batch.end();
   }
 
-  #attempt({ id, ...parts }: Attempt): ReadableSpan {
-    const [parent, own] = [this.#parent, this.#factory.within(this.#parent, id)];
-    return this.#factory.make({ ...parts, name: `${operationOf(this.#fact)} ${this.#fact.model}`, kind: 'CLIENT', own, parent });
-  }
-
-  #attributes(credential: string | undefined, attempt: number): Attributes {
+  #begin(batch: SpanBatch, { from, to, code, id, credential, number }: Attempt): void {
     const fact = this.#fact;
-    const { provider, address, port } = this.#upstreams.of(fact.adapter, fact.address);
-    const attributes: Attributes = {
-      'gen_ai.operation.name': operationOf(fact),
-      'gen_ai.provider.name': provider,
-      'gen_ai.request.model': fact.model,
-      'blockhouse.request_id': fact.requestId,
-      'blockhouse.connection': fact.adapter,
-      'blockhouse.attempt': attempt,
-    }; // written out, as in tracing.ts
-    if (address !== undefined) attributes[CONVENTION.address] = address;
-    if (port !== undefined) attributes[CONVENTION.port] = port;
-    if (fact.stream === true) attributes[CONVENTION.stream] = true;
-    if (fact.asked !== undefined && fact.asked !== fact.model) attributes[OWN.asked] = fact.asked;
-    if (fact.key !== undefined) attributes[OWN.key] = fact.key;
-    if (credential !== undefined) attributes[OWN.credential] = credential;
-    if (attempt > 1) attributes[CONVENTION.resend] = attempt - 1;
-    return attributes;
+    const answer = number === fact.attempts ? fact.answer : undefined;
+    const { name, attributes } = likenessOf(fact, credential, number, answer, this.#upstreams.of(fact.adapter, fact.address));
+    const parent = this.#parent;
+    batch.begin({ name, kind: 'CLIENT', own: this.#ids.within(parent, id), parent, from, to, code });
+    batch.putAll(attributes);
+    batch.put(KEY.requestId, fact.requestId);
+  }
+
+  /** What is known of the whole call stands at its last attempt. */
+  #putOutcome(batch: SpanBatch): void {
+    const { usage, answer } = this.#fact;
+    if (usage !== undefined) {
+      batch.put(KEY.inputTokens, usage.inputTokens);
+      batch.put(KEY.outputTokens, usage.outputTokens);
+      if (usage.cacheReadTokens !== undefined) batch.put(KEY.cacheRead, usage.cacheReadTokens);
+      if (usage.cacheWriteTokens !== undefined) batch.put(KEY.cacheWrite, usage.cacheWriteTokens);
+    }
+    if (answer?.id !== undefined) batch.put(KEY.responseId, answer.id);
+    if (this.costUsd !== null) batch.put(KEY.cost, this.costUsd);
+    if (this.content !== undefined) for (const [name, value] of Object.entries(this.content.attributes)) batch.put(keyNamed(name), value);
   }
 }
 
 interface Attempt {
   readonly from: number;
   readonly to: number;
-  readonly attributes: Attributes;
   readonly code: string | undefined;
   readonly id: string | undefined;
-}
-
-function withOutcome(attributes: Attributes, { usage, answer }: Finished, costUsd: number | null): void {
-  if (usage !== undefined) {
-    attributes[CONVENTION.inputTokens] = usage.inputTokens;
-    attributes[CONVENTION.outputTokens] = usage.outputTokens;
-    if (usage.cacheReadTokens !== undefined) attributes[CONVENTION.cacheRead] = usage.cacheReadTokens;
-    if (usage.cacheWriteTokens !== undefined) attributes[CONVENTION.cacheWrite] = usage.cacheWriteTokens;
-  }
-  if (answer?.model !== undefined) attributes[CONVENTION.responseModel] = answer.model;
-  if (answer?.id !== undefined) attributes[CONVENTION.responseId] = answer.id;
-  if (answer?.stopReason !== undefined) attributes[CONVENTION.finishReasons] = [answer.stopReason];
-  if (costUsd !== null) attributes[OWN.cost] = costUsd;
+  readonly credential: string | undefined;
+  /** From 1. */
+  readonly number: number;
 }

@@ -1,9 +1,9 @@
 // What calls ask and are answered, for their spans. There is one only where the variable asks for it: nothing else of the telemetry has a text.
 //
 // bounded: what waits for its export has MAX_WAITING_BYTES together at most. A span beyond that has `blockhouse.content_dropped` in its place.
-import type { Attributes } from '@opentelemetry/api';
-import type { ChatEvent, ContentTap, CoreEvents, Environment, TappedCall } from '../../core/index.ts';
+import type { ChatEvent, ContentTap, CoreEvents, Environment, Prompt, TappedCall, TappedForward } from '../../core/index.ts';
 import { CONVENTION, OWN } from './attributes.ts';
+import { AnswerReader, readRequest } from './forwarded.ts';
 import { callPart, inputMessages, MAX_CONTENT_BYTES, outputMessages, type Part, systemInstructions, textPart } from './messages.ts';
 import { readOtlpSettings } from './settings.ts';
 
@@ -11,6 +11,8 @@ import { readOtlpSettings } from './settings.ts';
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 type Finished = Pick<CoreEvents['call.finished'], 'call' | 'code' | 'answer'>;
+
+type IsRecorded = (call: Pick<TappedCall, 'traceparent' | 'caller'>) => boolean;
 
 /** The least that a tool call takes. */
 const CALL_LENGTH = 40;
@@ -27,7 +29,7 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 
 /** The content of a call that has ended. */
 export interface Content {
-  readonly attributes: Attributes;
+  readonly attributes: Readonly<Record<string, string | boolean>>;
   /** It has been exported, or never will be. */
   release(): void;
 }
@@ -43,22 +45,29 @@ export class Contents implements ContentTap {
   readonly #most: number;
   #waiting = 0;
   /** Undefined until there are spans. */
-  #isRecorded: ((call: TappedCall) => boolean) | undefined;
+  #isRecorded: IsRecorded | undefined;
 
   constructor(most = MAX_WAITING_BYTES) {
     this.#most = most;
   }
 
   /** From now on, those calls are read that are recorded. */
-  start(isRecorded: (call: TappedCall) => boolean): void {
+  start(isRecorded: IsRecorded): void {
     this.#isRecorded = isRecorded;
   }
 
   begin(call: TappedCall): ((events: readonly ChatEvent[]) => void) | undefined {
     if (this.#isRecorded?.(call) !== true) return undefined;
-    const exchange = this.#open.get(call.call) ?? new Exchange(call);
+    const exchange = this.#open.get(call.call) ?? new Exchange(call.prompt);
     this.#open.set(call.call, exchange);
     return exchange.answer();
+  }
+
+  beginForward(call: TappedForward): ((bytes: Buffer) => void) | undefined {
+    if (this.#isRecorded?.(call) !== true || call.path.endsWith('/embeddings')) return undefined;
+    const exchange = this.#open.get(call.call) ?? new Exchange(readRequest(call.body, call.fields));
+    this.#open.set(call.call, exchange);
+    return exchange.answerBytes();
   }
 
   /** Takes what is known of a call that has ended; undefined if it was not read. */
@@ -67,7 +76,7 @@ export class Contents implements ContentTap {
     if (exchange === undefined) return undefined;
     this.#open.delete(fact.call);
     const attributes = exchange.attributes(fact);
-    let bytes = Object.values(attributes).reduce((sum: number, text) => sum + Buffer.byteLength(text), 0);
+    let bytes = Object.values(attributes).reduce((sum: number, value) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 0), 0);
     if (this.#waiting + bytes > this.#most) return { attributes: { [OWN.contentDropped]: true }, release: () => undefined }; // bounded
     this.#waiting += bytes;
     const release = (): void => {
@@ -80,11 +89,14 @@ export class Contents implements ContentTap {
 
 /** What one call asks, and the answer of its last attempt. */
 class Exchange {
-  readonly #input: string;
+  readonly #input: string | undefined;
   readonly #system: string | undefined;
   #answer: AnswerParts | undefined;
+  #reader: AnswerReader | undefined;
 
-  constructor({ prompt }: TappedCall) {
+  /** `prompt` is undefined if it could not be read. */
+  constructor(prompt: Pick<Prompt, 'turns' | 'system' | 'systemParts'> | undefined) {
+    if (prompt === undefined) return;
     this.#input = inputMessages(prompt.turns);
     this.#system = systemInstructions(prompt);
   }
@@ -96,12 +108,22 @@ class Exchange {
     return (events) => answer.add(events);
   }
 
-  attributes({ code, answer: facts }: Finished): Record<string, string> {
-    const attributes: Record<string, string> = { [CONVENTION.inputMessages]: this.#input };
+  answerBytes(): (bytes: Buffer) => void {
+    const reader = new AnswerReader(this.answer());
+    this.#reader = reader;
+    return (bytes) => reader.add(bytes);
+  }
+
+  attributes({ code, answer: facts }: Finished): Record<string, string | boolean> {
+    this.#reader?.end();
+    const attributes: Record<string, string | boolean> = {};
+    if (this.#input !== undefined) attributes[CONVENTION.inputMessages] = this.#input;
     if (this.#system !== undefined) attributes[CONVENTION.systemInstructions] = this.#system;
     const { parts = [] } = this.#answer ?? {};
+    const isCut = this.#reader?.isCut === true;
+    if (isCut || this.#input === undefined) attributes[OWN.contentDropped] = true;
     const reason = code === undefined ? (FINISH_REASONS[facts?.stopReason ?? ''] ?? 'unknown') : 'error';
-    if (code === undefined || parts.length > 0) attributes[CONVENTION.outputMessages] = outputMessages(parts, reason);
+    if ((code === undefined && !isCut) || parts.length > 0) attributes[CONVENTION.outputMessages] = outputMessages(parts, reason);
     return attributes;
   }
 }

@@ -47,6 +47,8 @@ export class GenAiFigures {
   readonly #duration: Family;
   readonly #series = new Map<string, Series>();
   readonly #models = new Set<string>();
+  /** Most calls are like the last one. */
+  #recent: { readonly adapter: string; readonly model: string; readonly operation: string; readonly series: Series } | undefined;
 
   constructor({ events }: Pick<Core, 'events'>, upstreams: Upstreams, tools: Metrics['tools']) {
     this.#upstreams = upstreams;
@@ -81,7 +83,15 @@ export class GenAiFigures {
 
   #of(fact: CoreEvents['call.finished']): Series {
     const operation = operationOf(fact);
+    const recent = this.#recent;
+    if (recent !== undefined && recent.model === fact.model && recent.adapter === fact.adapter && recent.operation === operation) return recent.series;
     const model = this.#nameOf(fact);
+    const series = this.#seriesOf(fact, operation, model);
+    if (model === fact.model) this.#recent = { adapter: fact.adapter, model, operation, series };
+    return series;
+  }
+
+  #seriesOf(fact: CoreEvents['call.finished'], operation: string, model: string): Series {
     const key = `${operation}\n${fact.adapter}\n${model}`;
     const known = this.#series.get(key);
     if (known !== undefined) return known;

@@ -16,7 +16,8 @@ import { MetricPush } from './metric-push.ts';
 import { type Loaders, loadPackages, type Packages } from './packages.ts';
 import { type OtlpSettings, readOtlpSettings } from './settings.ts';
 import { DROP_REASONS, SpanQueue } from './span-queue.ts';
-import { recorded, SpanFactory } from './spans.ts';
+import { recorded, SpanIds } from './spans.ts';
+import { ToolSpans } from './tool-spans.ts';
 import { RequestSpans, type Tracing } from './tracing.ts';
 import { Upstreams } from './upstreams.ts';
 
@@ -83,15 +84,17 @@ interface Shared {
   readonly scope: { readonly name: string; readonly version: string };
 }
 
-function startTracing(core: Core, { api, sdk, newSpanExporter }: Packages, { traces }: OtlpSettings, shared: Shared, failed: (error: Error) => void) {
-  if (traces === undefined || newSpanExporter === undefined) return undefined;
+function startTracing(core: Core, { api, sdk, newSpanOutlet }: Packages, { traces }: OtlpSettings, shared: Shared, failed: (error: Error) => void) {
+  if (traces === undefined || newSpanOutlet === undefined) return undefined;
   const { resource, upstreams, metrics, contents, scope } = shared;
   for (const reason of DROP_REASONS) metrics.dropSpans(reason, 0);
-  const queue = new SpanQueue(newSpanExporter(), traces.queue, { dropped: (reason, count) => metrics.dropSpans(reason, count), failed });
-  const factory = new SpanFactory(api, sdk, shared.env, resource, scope);
-  const tracing: Tracing = { clock: new SpanClock(), factory, note: (noted) => queue.add(noted) };
+  const queue = new SpanQueue(newSpanOutlet({ resource, scope }), traces.queue, { dropped: (reason, count) => metrics.dropSpans(reason, count), failed });
+  const ids = new SpanIds(api, sdk, shared.env);
+  const tracing: Tracing = { clock: new SpanClock(), ids, note: (noted) => queue.add(noted) };
   const requests = new RequestSpans(core, tracing, traces.takesParents);
-  const blocks = new BlockSpans(core, tracing, () => metrics.dropSpans('queue_full', 1));
+  const lost = (): void => metrics.dropSpans('queue_full', 1);
+  const blocks = new BlockSpans(core, tracing, lost);
+  new ToolSpans(core, tracing, (message) => blocks.spanOf(message), lost);
   const requestOf = (traceparent: string) => requests.find(traceparent) ?? recorded(traceparent);
   const parentOf = (fact: CoreEvents['call.finished'], from: number) => {
     if (fact.traceparent !== undefined) return requestOf(fact.traceparent);

@@ -1,6 +1,8 @@
 // The packages of OpenTelemetry, which only those install who export traces or metrics. Loaded when a server starts that has a collector.
-import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { invalidRequest } from '../../core/index.ts';
+import { ByteOutlet, ObjectOutlet } from './outlets.ts';
+import type { Origin } from './span-batch.ts';
+import type { SpanOutlet } from './span-queue.ts';
 import type { OtlpProtocol, OtlpSettings } from './settings.ts';
 
 /** What is exported of the process at one moment: the argument of the exporters of metrics. */
@@ -11,7 +13,7 @@ export interface MetricExporter {
   export(metrics: ResourceMetrics, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
 }
 
-type TracePackage = Promise<{ readonly OTLPTraceExporter: new () => SpanExporter }>;
+type NewSpanOutlet = (origin: Origin) => SpanOutlet;
 type MetricPackage = Promise<{ readonly OTLPMetricExporter: new () => MetricExporter }>;
 
 /** How each package is loaded. */
@@ -19,7 +21,7 @@ export interface Loaders {
   api(): Promise<typeof import('@opentelemetry/api')>;
   resources(): Promise<Pick<typeof import('@opentelemetry/resources'), 'defaultResource' | 'detectResources' | 'envDetector' | 'resourceFromAttributes'>>;
   sdk(): Promise<typeof import('@opentelemetry/sdk-trace-base')>;
-  readonly traces: Readonly<Record<OtlpProtocol, () => TracePackage>>;
+  readonly traces: Readonly<Record<OtlpProtocol, () => Promise<NewSpanOutlet>>>;
   readonly metrics: Readonly<Record<OtlpProtocol, () => MetricPackage>>;
 }
 
@@ -28,7 +30,16 @@ const LOADERS: Loaders = {
   api: () => import('@opentelemetry/api'),
   resources: () => import('@opentelemetry/resources'),
   sdk: () => import('@opentelemetry/sdk-trace-base'),
-  traces: { 'http/protobuf': () => import('@opentelemetry/exporter-trace-otlp-proto'), 'http/json': () => import('@opentelemetry/exporter-trace-otlp-http') },
+  traces: {
+    'http/protobuf': async () => {
+      const nodeHttp = await import('@opentelemetry/otlp-exporter-base/node-http');
+      return (origin) => new ByteOutlet(nodeHttp, origin);
+    },
+    'http/json': async () => {
+      const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+      return (origin) => new ObjectOutlet(new OTLPTraceExporter(), origin);
+    },
+  },
   metrics: {
     'http/protobuf': () => import('@opentelemetry/exporter-metrics-otlp-proto'),
     'http/json': () => import('@opentelemetry/exporter-metrics-otlp-http'),
@@ -37,7 +48,7 @@ const LOADERS: Loaders = {
 
 /** The versions are the newest that run on Node 20. */
 const INSTALL =
-  'npm install @opentelemetry/api@1.9 @opentelemetry/resources@2 @opentelemetry/sdk-trace-base@2 @opentelemetry/exporter-trace-otlp-proto@0.223 @opentelemetry/exporter-metrics-otlp-proto@0.223';
+  'npm install @opentelemetry/api@1.9 @opentelemetry/resources@2 @opentelemetry/sdk-trace-base@2 @opentelemetry/otlp-exporter-base@0.223 @opentelemetry/exporter-metrics-otlp-proto@0.223';
 const INSTALL_JSON = 'npm install @opentelemetry/exporter-trace-otlp-http@0.223 @opentelemetry/exporter-metrics-otlp-http@0.223';
 
 /** The packages that are needed. */
@@ -46,7 +57,7 @@ export interface Packages {
   readonly resources: Awaited<ReturnType<Loaders['resources']>>;
   readonly sdk: Awaited<ReturnType<Loaders['sdk']>>;
   /** Undefined if traces are not exported. */
-  newSpanExporter: (() => SpanExporter) | undefined;
+  newSpanOutlet: NewSpanOutlet | undefined;
   newMetricExporter: (() => MetricExporter) | undefined;
 }
 
@@ -65,7 +76,7 @@ export async function loadPackages({ traces, metrics }: OtlpSettings, loaders: L
       api,
       resources,
       sdk,
-      newSpanExporter: ofTraces && (() => new ofTraces.OTLPTraceExporter()),
+      newSpanOutlet: ofTraces,
       newMetricExporter: ofMetrics && (() => new ofMetrics.OTLPMetricExporter()),
     };
   } catch (cause) {

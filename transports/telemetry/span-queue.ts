@@ -1,10 +1,11 @@
-// Spans on their way to the collector, in place of the package's BatchSpanProcessor, whose lost spans nobody can count and whose spans are made one by one (spans.ts).
+// Spans on their way to the collector, in place of the package's BatchSpanProcessor, whose lost spans nobody can count and whose spans are made one by one.
 //
+// written-at-once: see span-batch.ts. What may still change waits beside the open batch, and is written when that is sealed.
 // bounded: so many spans wait, and one batch is under way. What comes besides is dropped.
 // counted: a span is either taken by the collector or counted as dropped.
 // bounded-end: the end of the server waits only so long for the collector.
-import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { QueueSettings } from './settings.ts';
+import type { SpanBatch } from './span-batch.ts';
 import type { Noted } from './spans.ts';
 
 /** Why spans did not reach the collector. */
@@ -17,42 +18,72 @@ export interface QueueReports {
   failed(error: Error | undefined): void;
 }
 
-/** `ExportResultCode.SUCCESS` of @opentelemetry/core, which is no package of our own choice. */
-const SUCCESS = 0;
+/** What became of a batch. */
+export interface Sent {
+  /** Undefined if the collector has it. */
+  readonly failure?: Error | undefined;
+  /** So many spans of it the collector has not taken all the same. */
+  readonly refused?: number;
+}
+
+/** Brings batches to the collector. */
+export interface SpanOutlet<Batch extends SpanBatch = SpanBatch> {
+  open(): Batch;
+  /** Has read the batch when it returns. */
+  export(batch: Batch, done: (sent: Sent) => void): void;
+}
+
+/** A batch to which nothing is added any more. */
+interface Sealed {
+  readonly batch: SpanBatch;
+  /** Whose `release` is due. */
+  readonly held: readonly Noted[];
+}
 
 /** Takes what spans are made of. */
 export class SpanQueue {
-  readonly #exporter: SpanExporter;
+  readonly #outlet: SpanOutlet;
   readonly #settings: QueueSettings;
   readonly #reports: QueueReports;
-  #waiting: Noted[] = [];
-  /** The spans that will be made of them. */
+  /** The oldest first. */
+  readonly #sealed: Sealed[] = [];
+  #open: SpanBatch | undefined;
+  /** What is written when the open batch is sealed. */
+  #late: Noted[] = [];
+  /** The spans of both. */
+  #openCount = 0;
+  /** All that wait. */
   #count = 0;
   #underWay: Promise<void> | undefined;
   #underWayCount = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(exporter: SpanExporter, settings: QueueSettings, reports: QueueReports) {
-    this.#exporter = exporter;
+  constructor(outlet: SpanOutlet, settings: QueueSettings, reports: QueueReports) {
+    this.#outlet = outlet;
     this.#settings = settings;
     this.#reports = reports;
   }
 
   add(noted: Noted): void {
     const { count } = noted;
-    if (this.#isClosed || this.#count + count > this.#settings.most) {
-      this.#reports.dropped(this.#isClosed ? 'shutdown' : 'queue_full', count); // bounded
-      noted.lost?.();
-    } else {
-      this.#waiting.push(noted);
-      this.#count += count;
-      this.#plan();
+    const { most, batch } = this.#settings;
+    if (count === 0 || this.#isClosed || this.#count + count > most) {
+      if (count > 0) this.#reports.dropped(this.#isClosed ? 'shutdown' : 'queue_full', count); // bounded
+      noted.release?.();
+      return;
     }
+    if (this.#openCount > 0 && this.#openCount + count > batch) this.#seal();
+    this.#count += count;
+    this.#openCount += count;
+    if (noted.isReady) noted.write(this.#openBatch());
+    else this.#late.push(noted);
+    if (this.#openCount >= batch) this.#seal();
+    this.#plan();
   }
 
   async forceFlush(): Promise<void> {
-    while (this.#underWay !== undefined || this.#waiting.length > 0) await (this.#underWay ?? this.#export());
+    while (this.#underWay !== undefined || this.#count > 0) await (this.#underWay ?? this.#export());
   }
 
   /** Exports what waits, for `ms` at most. */
@@ -67,15 +98,34 @@ export class SpanQueue {
     clearTimeout(timer);
     clearTimeout(this.#timer);
     const lost = this.#count + this.#underWayCount;
-    this.#waiting = [];
+    for (const noted of [...this.#late, ...this.#sealed.flatMap(({ held }) => held)]) noted.release?.();
+    this.#late = [];
+    this.#open = undefined;
+    this.#sealed.length = 0;
     this.#count = 0;
+    this.#openCount = 0;
     this.#underWayCount = 0;
     if (lost > 0) this.#reports.dropped('shutdown', lost);
   }
 
+  #openBatch(): SpanBatch {
+    this.#open ??= this.#outlet.open();
+    return this.#open;
+  }
+
+  #seal(): void {
+    const batch = this.#openBatch();
+    const late = this.#late;
+    for (const noted of late) noted.write(batch);
+    this.#sealed.push({ batch, held: late.filter(({ release }) => release !== undefined) });
+    this.#late = [];
+    this.#open = undefined;
+    this.#openCount = 0;
+  }
+
   #plan(): void {
-    if (this.#underWay !== undefined) return;
-    if (this.#count >= this.#settings.batch) void this.#export();
+    if (this.#underWay !== undefined || this.#count === 0) return;
+    if (this.#sealed.length > 0) void this.#export();
     else this.#timer ??= setTimeout(() => void this.#export(), this.#settings.delayMs).unref();
   }
 
@@ -83,50 +133,38 @@ export class SpanQueue {
   #export(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#underWay !== undefined || this.#waiting.length === 0) return this.#underWay ?? Promise.resolve();
-    const taken = this.#taken();
-    const { length } = taken;
-    this.#underWayCount = length;
-    // The exporter has written them by the time that it returns, so none of them is kept until the collector has answered.
-    this.#underWay = sent(this.#exporter, taken, this.#settings.timeoutMs).then((failure) => {
+    if (this.#underWay !== undefined || this.#count === 0) return this.#underWay ?? Promise.resolve();
+    if (this.#sealed.length === 0) this.#seal();
+    const { batch, held } = this.#sealed.shift() as Sealed;
+    const { count } = batch;
+    this.#count -= count;
+    this.#underWayCount = count;
+    const sent = sentBy(this.#outlet, batch, this.#settings.timeoutMs);
+    for (const noted of held) noted.release?.();
+    this.#underWay = sent.then(({ failure, refused = 0 }) => {
       this.#underWay = undefined;
-      if (failure !== undefined) {
-        if (this.#underWayCount > 0) this.#reports.dropped('export_failed', length); // counted: unless the end of the server has counted them
-        this.#reports.failed(failure);
-      }
+      const lost = failure === undefined ? refused : count;
+      if (lost > 0 && this.#underWayCount > 0) this.#reports.dropped('export_failed', lost); // counted: unless the end of the server has counted them
+      if (failure !== undefined) this.#reports.failed(failure);
       this.#underWayCount = 0;
-      if (!this.#isClosed && this.#waiting.length > 0) this.#plan();
+      if (!this.#isClosed) this.#plan();
     });
     return this.#underWay;
   }
-
-  /** The oldest ones, as many as a batch may have, and those of one at least. */
-  #taken(): ReadableSpan[] {
-    const spans: ReadableSpan[] = [];
-    let taken = 0;
-    for (const noted of this.#waiting) {
-      if (taken > 0 && spans.length + noted.count > this.#settings.batch) break;
-      spans.push(...noted.spans());
-      this.#count -= noted.count;
-      taken += 1;
-    }
-    this.#waiting.splice(0, taken);
-    return spans;
-  }
 }
 
-/** What has failed; undefined if the collector has the batch. */
-function sent(exporter: SpanExporter, spans: ReadableSpan[], timeoutMs: number): Promise<Error | undefined> {
+function sentBy(outlet: SpanOutlet, batch: SpanBatch, timeoutMs: number): Promise<Sent> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(new Error(`The collector has not answered within ${timeoutMs} ms.`)), timeoutMs).unref();
-    const end = (failure: Error | undefined): void => {
+    const late = { failure: new Error(`The collector has not answered within ${timeoutMs} ms.`) };
+    const timer = setTimeout(() => resolve(late), timeoutMs).unref();
+    const end = (sent: Sent): void => {
       clearTimeout(timer);
-      resolve(failure);
+      resolve(sent);
     };
     try {
-      exporter.export(spans, ({ code, error }) => end(code === SUCCESS ? undefined : (error ?? new Error('The collector has refused it.'))));
+      outlet.export(batch, end);
     } catch (error) {
-      end(error instanceof Error ? error : new Error(String(error)));
+      end({ failure: error instanceof Error ? error : new Error(String(error)) });
     }
   });
 }

@@ -3,19 +3,19 @@
 // no-text: an attribute of a span has ids, names, counts and times, and no word of a prompt or an answer, nor a key.
 // own-parents: what belongs to a request names its span by `traceparent` (core/base/traceparent.ts), and not by the request's id, which a client may use twice.
 import type { IncomingMessage } from 'node:http';
-import type { Attributes } from '@opentelemetry/api';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { parseTraceparent, type TraceParent, traceparentOf } from '../../core/base/traceparent.ts';
 import { withoutTicket } from '../../core/base/url.ts';
 import type { Core, CoreEvents } from '../../core/index.ts';
-import { CONVENTION } from './attributes.ts';
+import { KEY } from './attributes.ts';
 import type { SpanClock } from './clock.ts';
-import { isRecorded, type Noted, type SpanFactory } from './spans.ts';
+import { Recent } from './recent.ts';
+import { SharedAttributes, type SpanBatch } from './span-batch.ts';
+import { isRecorded, type Noted, type SpanIds } from './spans.ts';
 
 /** What spans are made with. */
 export interface Tracing {
   readonly clock: SpanClock;
-  readonly factory: SpanFactory;
+  readonly ids: SpanIds;
   /** Takes what has ended. */
   note(noted: Noted): void;
 }
@@ -27,10 +27,45 @@ const NO_ROUTE = 'none';
 
 type Served = CoreEvents['request.served'];
 
+/** What requests that were answered alike have in common. */
+interface Likeness {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  /** True if their path is that of the route. */
+  readonly isPlain: boolean;
+  readonly name: string;
+  readonly code: string | undefined;
+  readonly attributes: SharedAttributes;
+}
+
+const likenesses = new Recent<Likeness>();
+
+function likenessOf({ method, route, status }: Served, isPlain: boolean): Likeness {
+  for (const known of likenesses.all)
+    if (known.route === route && known.status === status && known.method === method && known.isPlain === isPlain) return known;
+  return likenesses.keep(newLikeness(method, route, status, isPlain));
+}
+
+function newLikeness(method: string, route: string, status: number, isPlain: boolean): Likeness {
+  const isKnown = METHODS.has(method);
+  const hasRoute = route !== NO_ROUTE;
+  const attributes = new SharedAttributes([
+    [KEY.method, isKnown ? method : '_OTHER'],
+    [KEY.scheme, 'http'],
+    [KEY.status, status],
+    [KEY.originalMethod, isKnown ? undefined : method],
+    [KEY.route, hasRoute ? route : undefined],
+    [KEY.path, isPlain ? route : undefined],
+  ]);
+  const verb = isKnown ? method : 'HTTP';
+  return { method, route, status, isPlain, name: hasRoute ? `${verb} ${route}` : verb, code: status >= 500 ? String(status) : undefined, attributes };
+}
+
 /** One request. */
 class RequestSpan implements Noted {
   readonly count = 1;
-  readonly #factory: SpanFactory;
+  readonly isReady = true;
   readonly own: TraceParent;
   readonly #parent: TraceParent | undefined;
   readonly #from: number;
@@ -38,8 +73,7 @@ class RequestSpan implements Noted {
   #to = 0;
   #served: Served | undefined;
 
-  constructor(factory: SpanFactory, own: TraceParent, parent: TraceParent | undefined, from: number, url: string) {
-    this.#factory = factory;
+  constructor(own: TraceParent, parent: TraceParent | undefined, from: number, url: string) {
     this.own = own;
     this.#parent = parent;
     this.#from = from;
@@ -52,25 +86,15 @@ class RequestSpan implements Noted {
     return this;
   }
 
-  spans(): ReadableSpan[] {
-    const { method = '', route = NO_ROUTE, status = 0, requestId = '' } = this.#served ?? {};
-    const isKnown = METHODS.has(method);
-    // Names are written out where each request makes them: computed ones take several times as long. A test holds them against the conventions.
-    const attributes: Attributes = {
-      'http.request.method': isKnown ? method : '_OTHER',
-      'url.scheme': 'http',
-      'url.path': withoutTicket(pathOf(this.#url)),
-      'http.response.status_code': status,
-      'blockhouse.request_id': requestId,
-    };
-    if (!isKnown) attributes[CONVENTION.originalMethod] = method;
-    if (route !== NO_ROUTE) attributes[CONVENTION.route] = route;
-    const verb = isKnown ? method : 'HTTP';
-    const code = status >= 500 ? String(status) : undefined;
-    const name = route === NO_ROUTE ? verb : `${verb} ${route}`;
-    return [
-      this.#factory.make({ name, kind: 'SERVER', own: this.own, parent: this.#parent, isRemote: true, from: this.#from, to: this.#to, attributes, code }),
-    ];
+  write(batch: SpanBatch): void {
+    const served = this.#served as Served;
+    const isPlain = this.#url === served.route;
+    const { name, code, attributes } = likenessOf(served, isPlain);
+    batch.begin({ name, kind: 'SERVER', own: this.own, parent: this.#parent, isRemote: true, from: this.#from, to: this.#to, code });
+    batch.putAll(attributes);
+    if (!isPlain) batch.put(KEY.path, withoutTicket(pathOf(this.#url)));
+    batch.put(KEY.requestId, served.requestId);
+    batch.end();
   }
 }
 
@@ -97,11 +121,11 @@ export class RequestSpans {
     const { headers } = req;
     const given = headers['traceparent'];
     const parent = given === undefined || !this.#takesParents ? undefined : parseTraceparent(given);
-    const { factory, clock } = this.#tracing;
-    const own = factory.begin(parent);
+    const { ids, clock } = this.#tracing;
+    const own = ids.begin(parent);
     const traceparent = traceparentOf(own);
     headers['traceparent'] = traceparent;
-    if (isRecorded(own)) this.#open.set(traceparent, new RequestSpan(factory, own, parent, clock.now(), req.url ?? ''));
+    if (isRecorded(own)) this.#open.set(traceparent, new RequestSpan(own, parent, clock.now(), req.url ?? ''));
     return traceparent;
   };
 
@@ -111,9 +135,10 @@ export class RequestSpans {
   }
 
   #served(fact: Served): void {
-    const span = fact.traceparent === undefined ? undefined : this.#open.get(fact.traceparent);
-    if (span === undefined) return;
-    this.#open.delete(fact.traceparent ?? '');
+    const { traceparent } = fact;
+    const span = traceparent === undefined ? undefined : this.#open.get(traceparent);
+    if (traceparent === undefined || span === undefined) return;
+    this.#open.delete(traceparent);
     this.#tracing.note(span.end(fact, this.#tracing.clock.now()));
   }
 }

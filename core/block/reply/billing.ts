@@ -26,6 +26,8 @@ export interface Bill {
   /** Milliseconds to the first text; null when there was none. */
   readonly ttftMs: number | null;
   readonly failed: boolean;
+  /** Its line, where that was handed over: it becomes durable with its answer. */
+  readonly handed?: LedgerLine | undefined;
 }
 
 /** A call that has ended, before its price is known. */
@@ -44,6 +46,8 @@ export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' |
   readonly step?: number | undefined;
   /** The label of the key of its connection, where that has several. */
   readonly credential?: string | undefined;
+  /** True if the answer is settled next, so that both can be written in one step. */
+  readonly isSettledNext?: boolean | undefined;
   /** From `Billing.pricedAs` at the start of the call: the settings may have changed by its end. */
   readonly pricedAs: PricedModel | undefined;
 }
@@ -92,7 +96,7 @@ export class Billing {
     return this.#options.gateway.pricedAs(candidate);
   }
 
-  /** Writes the line, which ends the reservation of the call. Rejects with STORAGE_FULL or STORAGE_FAILED. */
+  /** Writes the line, which ends the reservation of the call, or hands it to a ledger that writes it with the answer. Rejects with STORAGE_FULL or STORAGE_FAILED. */
   async write(call: EndedCall): Promise<Bill> {
     const { ledger, bus, now } = this.#options;
     const { id, block, purpose, messageId, key: sentWith, step, credential, usage, latencyMs, ttftMs, failed } = call;
@@ -115,9 +119,11 @@ export class Billing {
       ...(failed && { failed: true as const }),
     };
     if (sentWith !== undefined) this.#options.countForKey?.({ ...line, key: sentWith, latencyMs, ttftMs });
-    await ledger.append(line).catch(ledgerFault);
+    const isHanded = call.isSettledNext === true && !failed && ledger.hand !== undefined;
+    if (isHanded) ledger.hand?.(line);
+    else await ledger.append(line).catch(ledgerFault);
     bus.emit('call.billed', { call: call.call, block, provider, model, purpose, usage, costUsd });
-    return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed };
+    return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed, ...(isHanded && { handed: line }) };
   }
 
   /** Writes the line of a call of a tool. Rejects as `write` does. */

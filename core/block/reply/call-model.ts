@@ -1,6 +1,7 @@
 // A call of a model on behalf of a block.
 //
-// billed-first: every call that has, or may have, cost something is in the ledger before its caller gets the outcome. If the provider
+// billed-first: every call that has, or may have, cost something is in the ledger before its caller gets the outcome, or was handed to it where its caller settles the
+//   answer next. If the provider
 //   reported no usage (it broke off, was ended, or may have worked on the request without an answer), the gateway estimates it.
 // bounded-calls: all monitors together make only so many calls at a time, so that a thousand waiting blocks don't start at once.
 // no-shut-out: providers take turns, and the last free place is kept for one that has none (waiting-room.ts), so that answers without an end keep only the blocks of
@@ -36,6 +37,8 @@ export interface ModelCall {
   readonly messageId: string | null;
   /** The key with which the message was sent: what the call costs counts for it, too. */
   readonly key?: string | undefined;
+  /** True if the caller settles the answer next. */
+  readonly isSettledNext?: boolean;
   /** Of a run with tools: which call of the model this is, and the tools that it may call. */
   readonly step?: number;
   readonly tools?: readonly Tool[];
@@ -243,7 +246,7 @@ class RunningCall implements CallAccounts, Hold {
   settle(end: CoreEvents['call.finished']): void {
     const { call, usage, code, durationMs, firstTextMs, credential } = end;
     if (usage === undefined) return;
-    const { block, candidate, purpose, messageId, key, step } = this.#call;
+    const { block, candidate, purpose, messageId, key, step, isSettledNext } = this.#call;
     const isEndedByUs = code !== undefined && this.text.isCut; // cut-answer
     this.bill = this.#billing.write({
       id: this.id,
@@ -254,6 +257,7 @@ class RunningCall implements CallAccounts, Hold {
       messageId,
       key,
       step,
+      isSettledNext,
       credential,
       pricedAs: this.#pricedAs,
       usage: isEndedByUs ? { ...usage, estimated: true } : usage,

@@ -1,21 +1,43 @@
-// Whether a block may call tools, without the code that calls them. Pure: no I/O.
+// Whether a block may call tools or read skills, without the code that does so. Pure: no I/O.
 import { BlockhouseError, invalidRequest } from '../../errors.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockWork } from '../../tools/builtin/work.ts';
 import type { ToolHost } from '../../tools/port.ts';
 import type { WorkspaceContext, WorkspaceTools } from './block-context.ts';
 
+/** What is looked at of a configuration. */
+export type ToolFields = Pick<BlockConfig, 'tools'> & Partial<Pick<BlockConfig, 'skills'>>;
+
 /** True for a configuration that names servers of tools. */
-export function hasTools({ tools }: Pick<BlockConfig, 'tools'>): boolean {
+export function hasTools({ tools }: ToolFields): boolean {
   return (tools?.servers ?? []).length > 0;
 }
 
-/** Throws INVALID_REQUEST for a configuration with tools that nothing can run here. The tools of the server `block` need nothing. `place` is its path in a body. */
-export function assertTools(world: Pick<WorkspaceContext, 'tools'>, config: Pick<BlockConfig, 'tools'>, place = ''): WorkspaceTools | undefined {
-  if (!hasTools(config)) return undefined;
+/** True for one that names skills. */
+export function hasSkills({ skills = [] }: ToolFields): boolean {
+  return skills.length > 0;
+}
+
+/** True for a block whose messages are answered by runs, which keep journals. */
+export function hasRuns(config: ToolFields): boolean {
+  return hasTools(config) || hasSkills(config);
+}
+
+/**
+ * Throws INVALID_REQUEST for a configuration with tools or skills that nothing can run or read here. The tools of the server `block` need nothing. `place` is its path in a
+ * body. Undefined for a block without both.
+ */
+export function assertTools(world: Pick<WorkspaceContext, 'tools'>, config: ToolFields, place = ''): WorkspaceTools | undefined {
+  if (!hasRuns(config)) return undefined;
   const isOwn = (config.tools?.servers ?? []).every((server) => server === 'block');
   if (world.tools === undefined || (!isOwn && !world.tools.hasHost)) throw noTools(place);
+  if (hasSkills(config) && world.tools.host.skills === undefined) throw noSkills(place);
   return world.tools;
+}
+
+function noSkills(place: string): BlockhouseError {
+  const why = "can't be used: this server has nothing that reads skills (`skills` of the tool host, the option `tools` of createCore)";
+  return invalidRequest(`${place}skills`, `${why}. Set it to []`);
 }
 
 /** What a configuration with tools gets where nothing can run them. `place` is the path of the configuration in a body. */

@@ -12,7 +12,7 @@ import { faultReason, unconfiguredReason } from '../status/reasons.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockContext } from './block-context.ts';
 import { recoverCosts } from './costs-recovery.ts';
-import { hasTools } from './has-tools.ts';
+import { hasRuns } from './has-tools.ts';
 
 /** Starts the counts of a session and puts the chat in order. */
 export async function beginSession(context: BlockContext): Promise<void> {
@@ -53,7 +53,7 @@ export async function chooseNext(context: BlockContext, isUrgent: boolean): Prom
 
 /** none-processing. */
 async function putInOrder(context: BlockContext, config: BlockConfig, { staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
-  const runs = hasTools(config) ? await (await import('./run/parts.ts')).runsInProcess(context) : undefined;
+  const runs = hasRuns(config) ? await (await import('./run/parts.ts')).runsInProcess(context) : undefined;
   const recovered = await context.files.conversation.recover(context.claim, { staleAfterMs, maxAttempts, ...(runs !== undefined && { runs }) });
   for (const { id, status, error } of recovered.over) reportOver(context, id, status as 'failed' | 'expired', error?.code);
   return recovered;

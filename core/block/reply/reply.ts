@@ -1,6 +1,7 @@
 // The work of the steps of a reply, whose order is in reply-machine.ts.
 //
-// written-together: the answer and its message's outcome are one change of chat.json, after the call is in the ledger and in costs.json.
+// written-together: the answer and its message's outcome are one change of chat.json, after the call is in the ledger and in costs.json. In a database the call is in the
+//   ledger with that change, and in the costs before anybody is told of it.
 // unkept-counts: an attempt counts even if its answer or its bill could not be written, because it may have been paid for.
 // left-is-saved: a reply has an actor of its own, below no monitor, because one that a stop no longer waits for is still saved when it ends.
 import { createActor } from 'xstate';
@@ -17,6 +18,7 @@ import { faultReason } from '../status/reasons.ts';
 import { unitedTaint } from '../../tools/taint.ts';
 import { AnswerText } from './answer-text.ts';
 import { type Attempt, CANCELLED, countsAsAttempt, ELSEWHERE, type Fault, isLastAttempt, mayAskFallback, retryDelayMs } from './attempt.ts';
+import type { Bill } from './billing.ts';
 import type { BlockContext } from './block-context.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
@@ -157,6 +159,7 @@ class Reply implements ReplySteps {
       messages: window.messages,
       purpose: 'chat',
       messageId: this.#messageId,
+      isSettledNext: true,
       key: message.chain?.find(({ key }) => key !== undefined)?.key,
       signal,
       text,
@@ -235,13 +238,21 @@ class Reply implements ReplySteps {
   /** written-together. */
   async #answered(ending: Ending & { readonly kind: 'answer' }, { message, window }: Attempt, asked: Candidate) {
     const { message: said, stopReason, bill, isCut, run } = ending.answer;
-    if (run === undefined) await recordCall(this.#context, bill, 'chat', this.#messageId);
+    const isHanded = bill.handed !== undefined;
+    if (run === undefined && !isHanded) await recordCall(this.#context, bill, 'chat', this.#messageId);
     const candidate = run === undefined ? asked : { ...asked, provider: bill.provider, model: bill.model };
     const taint = unitedTaint(run?.taint ?? [], window.taint);
     const answer = answerEntry(this.#context, { message, candidate, content: said.content, status: 'done', bill, stopReason, run, taint });
     if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.#messageId, model: candidate.model, characters: answer.content.length });
-    await this.#settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at });
+    await this.#settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at }, isHanded ? () => this.#recordKept(bill) : undefined);
     return { kind: 'answered', compact: await updateWindow(this.#context, this.#run?.definitionTokens) } as const;
+  }
+
+  /** The answer is stored by now, so that it is not made again because of this. The next start counts the call (costs-recovery.ts). */
+  async #recordKept(bill: Bill): Promise<void> {
+    await recordCall(this.#context, bill, 'chat', this.#messageId).catch((error: unknown) => {
+      this.#context.log.write('WARN', 'costs.not-recorded', { id: this.#messageId, error: toBlockhouseError(error).message });
+    });
   }
 
   async #retry({ failure, delayMs, countsAsAttempt }: Ending & { readonly kind: 'retry' }): Promise<ReplyOutcome> {

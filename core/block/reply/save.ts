@@ -4,7 +4,7 @@
 // one-claim: a reply is settled with the claim that it began with, so that one that another server has taken over is not settled by the next run here.
 // hand-edit-wins: if a person has removed the message or given it an outcome meanwhile, that is not overwritten.
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
-import type { BackInQueue, Claim, Conversation } from '../../store/port.ts';
+import type { BackInQueue, Claim, Conversation, Outcome } from '../../store/port.ts';
 import type { Candidate } from '../status/candidates.ts';
 import { CANCELLED, type Fault, GONE, WAITING } from './attempt.ts';
 import type { Bill } from './billing.ts';
@@ -64,9 +64,10 @@ export class Settlement {
     this.#isOpen = true;
   }
 
-  /** Writes the outcome of the message and its answer in one change. */
-  async answer(answer: ChatEntry, bill: Bill | null, outcome: Pick<ChatEntry, 'status'> & Partial<ChatEntry>): Promise<void> {
-    const settled = await this.#conversation.settle(this.#claim, this.#id, outcome, answer);
+  /** Writes the outcome of the message and its answer in one change, and the line of the call if it was handed over; `kept` is called once that is written. */
+  async answer(answer: ChatEntry, bill: Bill | null, outcome: Outcome, kept: () => Promise<void> = async () => undefined): Promise<void> {
+    const line = bill?.handed;
+    const settled = await this.#conversation.settle(this.#claim, this.#id, outcome, answer, line && { line, kept });
     if (settled === undefined) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
     reportAnswer(this.#context, settled.answer ?? answer, bill, outcome.status === 'cancelled');

@@ -39,10 +39,12 @@ export interface EarlierCalls {
 
 /** What a block with tools has besides. */
 interface WithTools {
-  /** Of the definitions, which every prompt has. */
+  /** Of the definitions, which every prompt has, without the skills. */
   readonly definitionTokens: number;
   /** By the id of the question. */
   readonly calls: ReadonlyMap<string, EarlierCalls>;
+  /** What the prompt says of skills. */
+  readonly skills: string;
 }
 
 interface Remembered {
@@ -56,7 +58,7 @@ export function buildWindow(input: Remembered & { readonly messageId: string; re
   const { config, memory, history, messageId, tools } = input;
   const message = history.find(({ id }) => id === messageId);
   if (message === undefined) throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The message is no longer in chat.json.');
-  const system = systemText(config, memory);
+  const system = systemText(config, memory, tools?.skills);
   const exchanges = exchangesFrom(memory.window.firstKeptId, history, messageId).filter(({ question }) => question.id !== messageId);
   const fixed = tokensOf(system) + tokensOf(message.content);
   const wanted = message.window === undefined ? exchanges : exchanges.slice(exchanges.length - Math.min(message.window, exchanges.length));
@@ -178,11 +180,12 @@ function borderAfter(last: ChatEntry, history: readonly ChatEntry[]): string {
   return `${until.reduce((greatest, { id }) => (id > greatest ? id : greatest), '')} `;
 }
 
-function systemText(config: BlockConfig, memory: BlockMemory): string {
+function systemText(config: BlockConfig, memory: BlockMemory, skills = ''): string {
   const pinned = memory.facts.filter((fact) => fact.pinned).map(({ text }) => text);
   const parts = [
     config.systemPrompt.trim(),
     section('Goals', listOf(config.goals)),
+    skills,
     section('Summary of the conversation so far', memory.summary.trim()),
     section('Facts to remember', listOf(pinned)),
   ];

@@ -5,7 +5,7 @@ import { tryParseJson } from '../../base/json.ts';
 import type { Writable } from '../../base/writable.ts';
 import type { AnswerFacts } from '../../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
-import type { AdapterCall, ForwardedAnswer, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
+import type { AdapterCall, ContentTap, ForwardedAnswer, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
 import type { Usage } from '../../types.ts';
 import { ANSWER_LIMITS } from '../answer-limits.ts';
 import type { Permit } from '../breaker.ts';
@@ -17,6 +17,8 @@ import { ForwardedUsage } from './forwarded-usage.ts';
 interface ForwardParts extends CallParts {
   readonly request: ForwardedRequest;
   readonly target: ForwardTarget;
+  /** Undefined unless somebody reads what is asked and answered. */
+  readonly tap?: ContentTap | undefined;
 }
 
 /** One forwarded request as it was accepted. */
@@ -25,12 +27,14 @@ export class Forward extends Call<AttemptResult> {
   readonly request: ForwardedRequest;
   readonly target: ForwardTarget;
   readonly #answer: ForwardedAnswer;
+  readonly #tap: ContentTap | undefined;
   #tokens: number | undefined;
 
   constructor(parts: ForwardParts) {
     super(parts);
     this.request = parts.request;
     this.target = parts.target;
+    this.#tap = parts.tap;
     this.#answer = this.adapter.forwardedAnswer?.(this.request) ?? {};
   }
 
@@ -43,7 +47,9 @@ export class Forward extends Call<AttemptResult> {
   }
 
   override newAttempt(permit: Permit, now: () => number): ForwardAttempt {
-    return new ForwardAttempt(this, permit, now);
+    const { number: call, traceparent, caller, request } = this;
+    const { path, body, fields } = request;
+    return new ForwardAttempt(this, permit, now, this.#tap?.beginForward?.({ call, traceparent, caller, path, body, fields }));
   }
 
   protected override conversationParts(): Readonly<Record<string, unknown>> {
@@ -97,9 +103,11 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
   readonly #holdUps: HoldUps;
   #answer: AnswerFacts | undefined;
   #failure: BlockhouseError | undefined;
+  readonly #take: ((bytes: Buffer) => void) | undefined;
 
-  constructor(call: Forward, permit: Permit, now: () => number) {
+  constructor(call: Forward, permit: Permit, now: () => number, take: ((bytes: Buffer) => void) | undefined) {
     this.#call = call;
+    this.#take = take;
     this.#permit = permit;
     this.#now = now;
     this.#holdUps = new HoldUps(now);
@@ -156,6 +164,7 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
       this.firstTextAt = this.#now();
       this.#permit.succeed();
     }
+    this.#take?.(bytes);
     if (this.#isStream) this.#usage.frames(bytes);
     else this.#usage.whole(bytes.length);
     return this.#readOn === undefined ? this.#call.target.bytes(bytes) : this.#discard(this.#readOn + bytes.length);

@@ -110,8 +110,8 @@ export class FreshFile {
 }
 
 /** The state of the file now. */
-export function readState(path: string): FileState {
-  return look(path).read();
+export function readState(path: string, maxBytes?: number): FileState {
+  return look(path, maxBytes).read();
 }
 
 function look(path: string, maxBytes: number = MAX_BYTES): { stamp: string; read: () => FileState } {

@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import type { Setting, SettingCodec, SettingName, SettingState, SettingStore } from '../port.ts';
 import { closeToOthers, type FileState, FreshFile, readState, type Turn } from './fresh-file.ts';
 
-const FILES: Readonly<Record<SettingName, { readonly name: string; readonly isSecret: boolean }>> = {
+/** `maxBytes`: what servers of tools say of themselves may be much. */
+const FILES: Readonly<Record<SettingName, { readonly name: string; readonly isSecret: boolean; readonly maxBytes?: number }>> = {
   halt: { name: 'halted.json', isSecret: false },
   keys: { name: 'keys.json', isSecret: true },
   models: { name: 'models.json', isSecret: false },
   token: { name: '.api-token', isSecret: true },
+  mcp: { name: 'mcp.json', isSecret: true },
+  'mcp-pins': { name: 'mcp-pins.json', isSecret: true, maxBytes: 16 * 1024 * 1024 },
 };
 
 /** The settings in a folder. */
@@ -37,7 +40,7 @@ export class FileSettings implements SettingStore {
       state = parsed(found, codec, state.good);
       onChange(state);
     };
-    const file = new FreshFile(place, take, this.#now, this.#turn);
+    const file = new FreshFile(place, take, this.#now, this.#turn, FILES[name].maxBytes);
     this.#files.push(file);
     return {
       place,
@@ -45,6 +48,7 @@ export class FileSettings implements SettingStore {
         file.refresh();
         return state;
       },
+      look: async () => file.refresh(true),
       update: (change) =>
         file.rewrite(() => {
           const next = change(state);
@@ -54,7 +58,7 @@ export class FileSettings implements SettingStore {
   }
 
   async check<T>(name: SettingName, codec: SettingCodec<T>): Promise<SettingState<T>> {
-    return parsed(readState(this.#placeOf(name)), codec, undefined);
+    return parsed(readState(this.#placeOf(name), FILES[name].maxBytes), codec, undefined);
   }
 
   #placeOf(name: SettingName): string {

@@ -20,6 +20,11 @@ export const BLOCK_FILE_LIMITS = {
   'chat.json': { bytes: 64 * MIB, values: 200_000 },
 } as const satisfies Record<string, FileLimits>;
 
+/** The folder of a block's skills, whose files are made by people. Each skill has a folder in it, which may have others. */
+export const SKILLS_FOLDER = 'skills';
+/** What one file of a skill may have, and how deep they lie in its folder. */
+export const SKILL_FILES = { bytes: 64 * 1024, depth: 5 } as const;
+
 /** The folders of a block. They hold files only, and none of them may be a link. */
 export const BLOCK_FOLDERS: readonly string[] = ['chat-archive', 'logs'];
 

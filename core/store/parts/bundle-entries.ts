@@ -2,8 +2,7 @@
 import { createGunzip } from 'node:zlib';
 import { createTarDecoder, type ParsedTarEntry, type TarHeader } from 'modern-tar';
 import { BlockhouseError, invalidRequest } from '../../errors.ts';
-import { ALL_BLOCK_FOLDERS } from './block-layout.ts';
-import { bundledFileLimit, MAX_BUNDLE_BYTES, MAX_BUNDLE_ENTRIES } from './bundle-names.ts';
+import { bundledFileLimit, isBundledFolder, MAX_BUNDLE_BYTES, MAX_BUNDLE_ENTRIES } from './bundle-names.ts';
 
 /** What headers and padding may add. */
 const MAX_OVERHEAD_BYTES = MAX_BUNDLE_ENTRIES * 2048;
@@ -46,7 +45,7 @@ class BundleRules {
     const path = this.#pathOf(header);
     if (header.type === 'file') this.#acceptFile(header, path);
     else if (header.type !== 'directory') throw refusal(header, `is a ${header.type}; only files and folders are allowed`);
-    else if (path !== '' && !ALL_BLOCK_FOLDERS.includes(path)) throw refusal(header, 'is not a folder of a block');
+    else if (path !== '' && !isBundledFolder(path)) throw refusal(header, 'is not a folder of a block');
     return path;
   }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createGzip, type Gzip } from 'node:zlib';
 import { createTarPacker, type TarPackController } from 'modern-tar';
 import { invalidRequest } from '../../errors.ts';
+import { SKILLS_FOLDER } from './block-layout.ts';
 import { MAX_BUNDLE_ENTRIES } from './bundle-names.ts';
 
 /** A file of a block. */
@@ -33,7 +34,10 @@ export function assertBundleSize(files: number): void {
 
 /** What to say of a file for which `room` bytes are left. */
 export function tooLarge(prefix: string, path: string, size: number, room: number): Error {
-  return invalidRequest('', `The block is too large to export: ${prefix}/${path} has ${size} bytes, but only ${room} are left for it. Delete old logs.`);
+  return invalidRequest(
+    '',
+    `The block is too large to export: ${prefix}/${path} has ${size} bytes, but only ${room} are left for it. ${path.startsWith(`${SKILLS_FOLDER}/`) ? 'Shorten it, or move it out of the skill.' : 'Delete old logs.'}`,
+  );
 }
 
 async function pack(prefix: string, { path, bytes, mtime }: BundleFile, tar: TarPackController): Promise<void> {

@@ -54,7 +54,7 @@ export type CopiedLine = (LedgerLine & { readonly id: string }) | CopiedCarry;
 export type CopiedSpend = readonly [day: string, account: string, sums: KeyDay];
 
 /** The small contents of a workspace. `token` is its hash. */
-export type CopiedSetting = 'halt' | 'keys' | 'models' | 'token' | 'prices' | 'presets';
+export type CopiedSetting = 'halt' | 'keys' | 'models' | 'token' | 'mcp' | 'mcp-pins' | 'prices' | 'presets';
 
 /** What a target remembers of the copy that it holds, until a server uses it. */
 export interface CopyNote {

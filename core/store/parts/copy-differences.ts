@@ -68,6 +68,8 @@ export async function settingDifferences(source: CopySource, target: CopyTarget)
     'halt',
     'keys',
     'models',
+    'mcp',
+    'mcp-pins',
     'prices',
     'presets',
     ...(target.kind === 'files' || !here.has('token') ? [] : (['token'] as const)),

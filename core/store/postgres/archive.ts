@@ -115,9 +115,9 @@ export class PostgresArchive implements ArchiveStore {
   async import(bundle: Uint8Array, wanted: string | undefined, accept: (config: BlockConfig) => Promise<void>): Promise<Built> {
     const { unpackBlock } = await import('./bundles.ts'); // its packages are loaded with the first import
     const { database, now } = this.#world;
-    const name = await unpackBlock(database, bundle, { wanted, now: now(), accept });
-    this.#blocks.moved(name);
-    return { name, unconfirmed: undefined };
+    const built = await unpackBlock(database, bundle, { wanted, now: now(), accept });
+    this.#blocks.moved(built.name);
+    return { ...built, unconfirmed: undefined };
   }
 }
 

@@ -10,7 +10,8 @@ import type { BlockRef } from '../port.ts';
 import type { BlockList, EntrySource, ListPage, ListQuery } from '../store.ts';
 import { sqlStateOf } from './faults.ts';
 import { type FactRow, factsOfRow, standingOf } from './list-facts.ts';
-import { cursorOf, pageOf } from './list-page.ts';
+import { cursorOf } from './list-page.ts';
+import { pageRows } from './list-text.ts';
 import * as blocks from './sql/blocks.ts';
 import * as sql from './sql/list.ts';
 import type { BlockWorld } from './stored-block.ts';
@@ -114,8 +115,7 @@ export class PostgresBlockList implements BlockList {
   }
 
   async page(query: ListQuery): Promise<ListPage> {
-    const { statement, values, limit } = pageOf(query);
-    const rows = await this.#world.database.query<FactRow>(statement, [...values]).catch((error: unknown) => {
+    const { rows, limit } = await pageRows(this.#world.database, query).catch((error: unknown) => {
       throw query.cursor !== undefined && sqlStateOf(error)?.startsWith(BAD_VALUE) === true ? wrongCursor() : error; // all other values fit their types
     });
     const page = rows.slice(0, limit);

@@ -14,7 +14,7 @@ import { formatFile } from '../../block/documents/document-codecs.ts';
 import { invalidRequest } from '../../errors.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
-import { BLOCK_FILE_LIMITS, type FileLimits } from '../parts/block-layout.ts';
+import { BLOCK_FILE_LIMITS, type FileLimits, SKILLS_FOLDER } from '../parts/block-layout.ts';
 import { bundleEntries, unreadable } from '../parts/bundle-entries.ts';
 import { MAX_BUNDLE_BYTES } from '../parts/bundle-names.ts';
 import { assertBundleSize, type BundleFile, packed, tooLarge } from '../parts/bundle-pack.ts';
@@ -24,6 +24,7 @@ import { LastOfEach } from '../parts/last-of-each.ts';
 import { endOfPiece } from '../parts/log-lines.ts';
 import { parseRunLines } from '../parts/run-lines.ts';
 import type { BlockContents, BlockRef, Entries, ScheduleStates } from '../port.ts';
+import type { Built } from '../store.ts';
 import { listColumns, nameTaken } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
 import { entryOf, type MessageRow, NO_TEXT, valuesOf, waitingOf } from './message-row.ts';
@@ -135,8 +136,8 @@ interface Unpacked {
   readonly times: ReadonlyMap<string, Date>;
 }
 
-/** Makes a block, and resolves with its name. Rejects with INVALID_REQUEST, NAME_TAKEN, or what `accept` rejects with. */
-export async function unpackBlock(database: Database, bundle: Uint8Array, { wanted, now, accept }: UnpackOptions): Promise<string> {
+/** Makes a block. Rejects with INVALID_REQUEST, NAME_TAKEN, or what `accept` rejects with. */
+export async function unpackBlock(database: Database, bundle: Uint8Array, { wanted, now, accept }: UnpackOptions): Promise<Pick<Built, 'name' | 'leftSkills'>> {
   const unpacked = await filesIn(bundle);
   const { files } = unpacked;
   const config = checked('config.json', () => stoppedConfig(valueIn(files, 'config.json'), wanted, now));
@@ -158,7 +159,7 @@ export async function unpackBlock(database: Database, bundle: Uint8Array, { want
     .catch((error: unknown) => {
       throw sqlStateOf(error) === IS_THERE ? nameTaken(config.name) : error;
     });
-  return config.name;
+  return { name: config.name, leftSkills: [...files.keys()].some((path) => path.startsWith(`${SKILLS_FOLDER}/`)) };
 }
 
 async function filesIn(bundle: Uint8Array): Promise<Unpacked> {

@@ -6,9 +6,9 @@
 // another-past: the versions of a database that has restarted are not compared with those before, since its last commits may be lost.
 // own-turn: a message that this server has just added to a block where nothing else waits is the next one, and after the last one that waits there is none, so nobody
 //   looks for it while it has the block. Whether it still is, and whether the block is ours, is seen by `begin`.
+// with-its-bill: the line of the call that has made an answer is written by the statement that settles its message (ledger.ts, with-its-answer).
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
 import { CRASHED, EXPIRED, newEntry, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
-import { bytesOf } from '../../block/conversation/chat-file.ts';
 import { EntryIds } from '../../block/conversation/entry-ids.ts';
 import { ACTIVE_ENTRIES } from '../../block/conversation/retention.ts';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
@@ -21,6 +21,7 @@ import type {
   Claim,
   Conversation,
   Entries,
+  HandedLine,
   MessageToAppend,
   Outcome,
   PagePlace,
@@ -29,8 +30,24 @@ import type {
   Settled,
 } from '../port.ts';
 import { runName } from '../parts/run-lines.ts';
+import { noBlock } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
-import { entryOf, type MessageRow, storedAs, valuesOf, WAITING } from './message-row.ts';
+import type { PostgresLedger } from './ledger.ts';
+import {
+  entryOf,
+  firstOf,
+  foundIn,
+  knownAs,
+  type MessageRow,
+  NO_ANSWER,
+  notFound,
+  type Owned,
+  type SettledRow,
+  storedAs,
+  valuesOf,
+  type Versions,
+  WAITING,
+} from './message-row.ts';
 import type { Database, Statement } from './pool.ts';
 import * as sql from './sql/conversation.ts';
 import { PostgresRuns } from './runs.ts';
@@ -45,6 +62,8 @@ export interface PostgresConversationOptions {
   clock?(): number;
   /** How often the database has restarted. another-past. */
   past?(): number;
+  /** with-its-bill. */
+  readonly bills?: Pick<PostgresLedger, 'send'> | undefined;
 }
 
 interface Active {
@@ -60,25 +79,11 @@ interface Moment {
   readonly hints: number;
 }
 
-/** The most bytes in a page, except that a page has at least one entry. */
-const PAGE_BYTES = 8 * 1024 * 1024;
 const IS_THERE = '23505';
 /** growing-ids: each try knows the greatest id, so only many writers at the same moment need more than two. */
 const MOST_TRIES = 100;
 /** known-entries. */
 const KNOWN_MS = 100;
-
-/** What is known of a message that was to be changed by the owner. */
-interface Owned {
-  readonly ours: boolean;
-  readonly done: boolean;
-}
-
-/** The versions of the block before a change and after it. */
-interface Versions {
-  readonly version_before: string;
-  readonly version: string;
-}
 
 /** One block's conversation. */
 export class PostgresConversation extends PostgresRuns implements Conversation {
@@ -88,6 +93,7 @@ export class PostgresConversation extends PostgresRuns implements Conversation {
   readonly #ids: EntryIds;
   readonly #clock: () => number;
   readonly #pastNow: () => number;
+  readonly #bills: PostgresConversationOptions['bills'];
   #past = 0;
   /** known-entries. */
   #known: Active | undefined;
@@ -96,7 +102,7 @@ export class PostgresConversation extends PostgresRuns implements Conversation {
   /** own-turn. */
   #turn: { readonly next: ChatEntry | undefined; readonly at: number; readonly fence?: number } | undefined;
 
-  constructor({ database, block, at, clock = () => performance.now(), past = () => 0 }: PostgresConversationOptions) {
+  constructor({ database, block, at, clock = () => performance.now(), past = () => 0, bills }: PostgresConversationOptions) {
     super(database, block);
     this.#database = database;
     this.#block = block;
@@ -104,6 +110,7 @@ export class PostgresConversation extends PostgresRuns implements Conversation {
     this.#ids = new EntryIds(() => Date.parse(at()));
     this.#clock = clock;
     this.#pastNow = past;
+    this.#bills = bills;
   }
 
   /** another-past. */
@@ -246,17 +253,37 @@ export class PostgresConversation extends PostgresRuns implements Conversation {
   }
 
   /** An answer whose id is not the greatest gets a new one. Throws LEASE_LOST. */
-  async settle(claim: Claim, id: string, { status, finishedAt, error, ...others }: Outcome, answer: ChatEntry | undefined): Promise<Settled | undefined> {
+  async settle(claim: Claim, id: string, outcome: Outcome, answer: ChatEntry | undefined, bill?: HandedLine): Promise<Settled | undefined> {
+    const line = bill && this.#bills?.send(bill.line);
+    let isKept = false;
+    const run = async (values: readonly unknown[]): Promise<SettledRow[]> => {
+      if (line === undefined || isKept) return this.#run<SettledRow>(sql.SETTLE, values);
+      const rows = await this.#run<SettledRow>(sql.SETTLE_PAID, [...values, ...line.values]);
+      isKept = true;
+      line.written(rows[0]?.spends ?? []);
+      return rows;
+    };
+    try {
+      return await this.#settle(claim, id, outcome, answer, run);
+    } finally {
+      if (isKept) await bill?.kept();
+      else line?.failed();
+    }
+  }
+
+  async #settle(
+    claim: Claim,
+    id: string,
+    { status, finishedAt, error, ...others }: Outcome,
+    answer: ChatEntry | undefined,
+    run: (values: readonly unknown[]) => Promise<SettledRow[]>,
+  ): Promise<Settled | undefined> {
     const outcome = Object.keys(others).length === 0 ? null : JSON.stringify(others);
     const fields = [id, status, finishedAt ?? null, JSON.stringify(error ?? null), error !== undefined, outcome, answer !== undefined];
     const try_ = async (newId?: string): Promise<Settled | false | undefined> => {
       const entry = answer === undefined ? NO_ANSWER : { ...answer, id: newId ?? answer.id };
       const before = this.#moment();
-      const [row] = await this.#run<MessageRow & Owned & Versions & { last_id: string; waiting: number }>(sql.SETTLE, [
-        ...fenceOf(claim),
-        ...fields,
-        ...valuesOf(entry),
-      ]);
+      const [row] = await run([...fenceOf(claim), ...fields, ...valuesOf(entry)]);
       if (row?.ours !== true) throw leaseLost();
       if (row.done) {
         this.#keep(row, before, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
@@ -348,10 +375,17 @@ export class PostgresConversation extends PostgresRuns implements Conversation {
   }
 }
 
-const CHANGES: ReadonlySet<Statement> = new Set([sql.APPEND, sql.RECOVER, sql.BEGIN, sql.SETTLE, sql.REQUEUE, sql.REQUEUE_ALL, sql.CANCEL, sql.RETRY]);
-
-/** Values for the columns of an answer that is not written. */
-const NO_ANSWER: ChatEntry = { id: '', role: 'assistant', content: '', timestamp: new Date(0).toISOString(), processed: true, status: 'done', channel: 'web' };
+const CHANGES: ReadonlySet<Statement> = new Set([
+  sql.APPEND,
+  sql.RECOVER,
+  sql.BEGIN,
+  sql.SETTLE,
+  sql.SETTLE_PAID,
+  sql.REQUEUE,
+  sql.REQUEUE_ALL,
+  sql.CANCEL,
+  sql.RETRY,
+]);
 
 /** fenced. */
 function fenceOf({ owner, fence }: Claim): readonly [owner: string, fence: number] {
@@ -361,30 +395,4 @@ function fenceOf({ owner, fence }: Claim): readonly [owner: string, fence: numbe
 function unlessThere(error: unknown): [] {
   if (sqlStateOf(error) === IS_THERE) return [];
   throw error;
-}
-
-function foundIn(entries: Entries, id: string): MessageFound | undefined {
-  const entry = entries.find((one) => one.id === id);
-  return entry && { entry, answer: entries.findLast(({ replyTo }) => replyTo === id) ?? null };
-}
-
-function knownAs(row: MessageRow & { readonly position: number }): Added {
-  return { entry: entryOf(row), position: WAITING.has(row.status) ? row.position : 0, isNew: false };
-}
-
-function firstOf(entries: Entries): Entries {
-  let bytes = 0;
-  const end = entries.findIndex((entry, index) => {
-    bytes += bytesOf(entry);
-    return index > 0 && bytes > PAGE_BYTES;
-  });
-  return end === -1 ? entries : entries.slice(0, end);
-}
-
-function notFound(id: string): BlockhouseError {
-  return new BlockhouseError('MESSAGE_NOT_FOUND', `The block has no message ${JSON.stringify(id.slice(0, 64))}.`);
-}
-
-function noBlock(): BlockhouseError {
-  return new BlockhouseError('BLOCK_NOT_FOUND', 'There is no such block.');
 }

@@ -14,7 +14,7 @@ import { firstOfMonth, firstOfWeek } from '../../base/utc-periods.ts';
 import { reachedCap } from '../../block/costs/caps.ts';
 import { leaseLost } from '../../errors.ts';
 import { groupAccount, SpendDays } from '../parts/spend-days.ts';
-import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend, PeriodSums, UnderWay, Used } from '../port.ts';
+import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, NotedCall, OpenCall, PeriodSpend, PeriodSums, UnderWay, Used } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, type CallRow, callOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD } from './gateway-lines.ts';
 import type { Database, Run } from './pool.ts';
@@ -129,7 +129,7 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 
   /** Counts a call at once, and writes its line soon. */
-  record(call: GatewayCall, noted?: OpenCall): void {
+  record(call: GatewayCall, noted?: NotedCall): void {
     if (noted !== undefined) this.#open.delete(noted.id);
     if (call.calls === 0) return;
     this.#answers.count(call);
@@ -218,8 +218,9 @@ export class PostgresGatewayBook implements GatewayBook {
   /** Writes what waits, and gives back what is left. */
   async close(): Promise<void> {
     clearInterval(this.#givingBack);
-    for (const { key, ...call } of [...this.#open.values()])
-      this.record({ ...call, key, firstTextMs: null, durationMs: 0, at: new Date(this.#options.now()).toISOString() });
+    const at = new Date(this.#options.now()).toISOString();
+    for (const { requestId, key, group, provider, model, usage, costUsd, leastUsd, error } of [...this.#open.values()])
+      this.record({ at, requestId, key, group, provider, model, usage, costUsd, leastUsd, error, firstTextMs: null, durationMs: 0 });
     this.#open.clear();
     await this.flush();
     clearTimeout(this.#timer);

@@ -5,6 +5,8 @@
 // paid-counts: a call that could not be written was paid all the same. It waits in memory and is written with the next lines; `ready` refuses until then.
 // with-its-line: what a block has spent is mostly asked right after its line is written. So the statement of a line also answers what was asked last of its block.
 //   That answer is given once, and for a tenth of a second. Reservations never use it.
+// with-its-answer: a line that is handed over waits for the statement that settles its message. It is written alone when that has not come within a second, when what a block
+//   has spent is asked meanwhile, or when that statement's outcome is not known.
 // ends-with-its-server: reservations of a server that is given up go with it.
 import { randomUUID } from 'node:crypto';
 import { dayStart, monthStart } from '../../base/calendar.ts';
@@ -40,6 +42,18 @@ export interface LineRow {
   readonly step: number | null;
 }
 
+/** What the statement of a line answers, for each instant that was asked. */
+export type SpendRow = Spend & { readonly is_new: boolean };
+
+/** A line on its way with the answer that it has paid for. */
+export interface LineWithAnswer {
+  /** For `lineParts` in sql/ledger.ts. */
+  readonly values: readonly unknown[];
+  written(spends: readonly SpendRow[]): void;
+  /** Nothing is known of the outcome. */
+  failed(): void;
+}
+
 /** with-its-line. */
 interface KnownSpend {
   readonly sinceMs: readonly number[];
@@ -50,6 +64,8 @@ interface KnownSpend {
 /** with-its-line. */
 const KNOWN_MS = 100;
 const MOST_KNOWN = 1000;
+/** with-its-answer. */
+const HANDED_MS = 1000;
 /** A reservation of another server may have ended meanwhile. */
 const LOOK_AGAIN_MS = 1000;
 const LINES_AT_ONCE = 1000;
@@ -66,6 +82,8 @@ export class PostgresLedger implements LedgerStore {
   readonly #clock: () => number;
   /** paid-counts. */
   #unwritten: LedgerLine[] = [];
+  /** with-its-answer: by the id of the call. */
+  readonly #handed = new Map<string, LedgerLine>();
   /** Calls that may have a reservation. */
   readonly #held = new Set<string>();
   /** Reservations that ended without a line. */
@@ -113,16 +131,52 @@ export class PostgresLedger implements LedgerStore {
     await this.ready();
   }
 
+  /** with-its-answer. */
+  hand(line: LedgerLine): void {
+    const { id = randomUUID() } = line;
+    this.#handed.set(id, { ...line, id });
+    this.#held.delete(id); // its reservation ends with it
+    setTimeout(() => void this.#writeHanded(({ id: other }) => other === id).catch(() => undefined), HANDED_MS).unref(); // paid-counts
+  }
+
+  /** with-its-answer. Undefined for a line that is written alone, or was. */
+  send({ id = '', block }: LedgerLine): LineWithAnswer | undefined {
+    const line = this.#handed.get(id);
+    if (line === undefined) return undefined;
+    this.#handed.delete(id);
+    const { sinceMs } = this.#spends.get(block) ?? { sinceMs: [] };
+    return {
+      values: [...valuesOf(line), sinceMs.map(isoOf)],
+      written: (spends) => this.#written(line, sinceMs, spends),
+      failed: () => void this.#unwritten.push(line),
+    };
+  }
+
   async ready(): Promise<void> {
     for (let [line] = this.#unwritten; line !== undefined; [line] = this.#unwritten) {
       const { sinceMs } = this.#spends.get(line.block) ?? { sinceMs: [] };
-      const rows = await this.#database.query<Spend & { is_new: boolean }>(sql.ADD, [...valuesOf(line), sinceMs.map(isoOf)]); // counted-once
-      const spends = rows.filter(({ is_new }) => is_new).map(({ usd, tokens }) => ({ usd, tokens }));
-      if (spends.length > 0) this.#know(line.block, { sinceMs, with: { spends, until: this.#clock() + KNOWN_MS } });
+      const rows = await this.#database.query<SpendRow>(sql.ADD, [...valuesOf(line), sinceMs.map(isoOf)]); // counted-once
       this.#unwritten = this.#unwritten.filter((one) => one !== line);
-      if (line.id !== undefined) this.#held.delete(line.id);
-      this.#tell(line.block);
+      this.#written(line, sinceMs, rows);
     }
+  }
+
+  #written({ id, block }: LedgerLine, sinceMs: readonly number[], rows: readonly SpendRow[]): void {
+    const spends = rows.filter(({ is_new }) => is_new).map(({ usd, tokens }) => ({ usd, tokens }));
+    if (spends.length > 0) this.#know(block, { sinceMs, with: { spends, until: this.#clock() + KNOWN_MS } });
+    if (id !== undefined) this.#held.delete(id);
+    this.#tell(block);
+  }
+
+  /** Writes those alone that have not gone with their answers. Rejects as `append` does. */
+  async #writeHanded(isMeant: (line: LedgerLine) => boolean): Promise<void> {
+    const lines = [...this.#handed.values()].filter(isMeant);
+    if (lines.length === 0) return;
+    for (const line of lines) {
+      this.#handed.delete(line.id ?? '');
+      this.#unwritten.push(line);
+    }
+    await this.ready();
   }
 
   async carry(from: string, to: string): Promise<void> {
@@ -142,10 +196,12 @@ export class PostgresLedger implements LedgerStore {
   /** Writes the calls that wait. Rejects as `append` does: what a database that is away does not have is lost with the process. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#writeHanded(() => true);
     await this.ready();
   }
 
   async spend<const T extends readonly number[]>(block: string, sinceMs: T): Promise<{ readonly [I in keyof T]: Spend }> {
+    await this.#writeHanded((line) => line.block === block);
     const known = this.#spends.get(block);
     this.#know(block, { sinceMs: [...sinceMs] }); // what came with a line answers once
     const isAsked = known?.with !== undefined && known.with.until > this.#clock() && String(known.sinceMs) === String(sinceMs);
@@ -163,6 +219,7 @@ export class PostgresLedger implements LedgerStore {
   }
 
   async newest(block: string): Promise<number | undefined> {
+    await this.#writeHanded((line) => line.block === block);
     const [row] = await this.#database.query<{ at: Date | null }>(sql.NEWEST, [block]);
     return row?.at?.getTime();
   }

@@ -5,15 +5,31 @@ import type { FactRow } from './list-facts.ts';
 import type { Statement } from './pool.ts';
 import { type ListFilter, pageStatement } from './sql/list.ts';
 
-const FILTERS: readonly ListFilter[] = ['prefix', 'state', 'status', 'tag', 'text'];
+const FILTERS: readonly ListFilter[] = ['prefix', 'state', 'status', 'tag', 'blocks', 'text'];
+
+/** Where a text is looked for. */
+export interface TextPlace {
+  /** In these blocks alone. */
+  readonly blocks?: readonly number[] | undefined;
+  /** In so many entries, in their order. */
+  readonly looksAt?: number;
+}
+
+/** A page as it is asked for. */
+export interface PageToAsk {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+  readonly limit: number;
+}
 
 /** The statement for one block more than the page has, its values, and how many the page has. Throws INVALID_REQUEST. */
-export function pageOf(query: ListQuery): { readonly statement: Statement; readonly values: readonly unknown[]; readonly limit: number } {
+export function pageOf(query: ListQuery, { blocks, looksAt }: TextPlace = {}): PageToAsk {
   const { sort, limit, cursor } = checkedQuery(query);
-  const filters = FILTERS.filter((filter) => query[filter] !== undefined);
-  const values = filters.map((filter) => (filter === 'text' ? `%${likeable(query.text ?? '')}%` : storable(query[filter])));
+  const asked = { ...query, blocks };
+  const filters = FILTERS.filter((filter) => asked[filter] !== undefined);
+  const values = filters.map((filter) => (filter === 'text' ? `%${likeable(query.text ?? '')}%` : storable(asked[filter])));
   const place = cursor === undefined ? [] : placeOf(cursor, sort);
-  return { statement: pageStatement(sort, filters, cursor !== undefined), values: [limit + 1, ...values, ...place], limit };
+  return { statement: pageStatement(sort, filters, cursor !== undefined, looksAt), values: [limit + 1, ...values, ...place], limit };
 }
 
 /** Where the page after this row begins. */

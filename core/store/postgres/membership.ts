@@ -12,7 +12,7 @@ import type { ServerNode } from '../../types.ts';
 import type { StoreHealth } from '../store.ts';
 import type { BlockRef, Claim, Found, Membership, Rest, Wish } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
-import { PROTOCOL } from './migrate.ts';
+import { PROTOCOL, PROTOCOLS } from './protocol.ts';
 import type { OtherNode } from './node-watch.ts';
 import type { Database } from './pool.ts';
 import { ANNOUNCE, ASK_FOR, DRAIN, JOIN, LEAVE, LOOK, NODES, OWNER, REAP, RELEASE, RENEW, TAKE } from './sql/membership.ts';
@@ -197,9 +197,11 @@ export class PostgresMembership implements Membership {
     return nodesIn(this.#database, this.#leaseMs, this.node);
   }
 
-  /** Asks a server to give its blocks away, or to take some again. False where there is no such server. drained. */
+  /** Asks a server to give its blocks away, or to take some again. False where there is no such server. Throws WRONG_STATE for one that does not know of it. drained. */
   async drain(node: string, isDraining: boolean): Promise<boolean> {
-    if ((await this.#database.query(DRAIN, [node, isDraining])).length === 0) return false;
+    const [row] = await this.#database.query<{ version: string; knows: boolean }>(DRAIN, [node, isDraining, PROTOCOLS.drained]);
+    if (row === undefined) return false;
+    if (!row.knows) throw knowsNoDraining(node, row.version);
     if (node === this.node) this.#isDraining = isDraining;
     this.#options.tell?.('wish', 0);
     return true;
@@ -256,6 +258,11 @@ export class PostgresMembership implements Membership {
   #claims(rows: readonly Row[]): readonly Claim[] {
     return rows.map(({ block, name, fence }) => ({ block, name, fence, owner: this.node }));
   }
+}
+
+function knowsNoDraining(node: string, version: string): BlockhouseError {
+  const text = `The server ${node} has version ${version}, which does not know draining: it would go on with its blocks and take others. Stop it, or start a newer version in its place.`;
+  return new BlockhouseError('WRONG_STATE', text);
 }
 
 /** All servers of a workspace, as `self` sees them. Rejects with STORE_UNREACHABLE. */

@@ -4,7 +4,11 @@
 // never looked into.
 import { parseJson } from '../../base/json.ts';
 import { bytesOf } from '../../block/conversation/chat-file.ts';
+import { BlockhouseError } from '../../errors.ts';
+import type { MessageFound } from '../../schemas/chat-api.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
+import type { Added, Entries } from '../port.ts';
+import type { SpendRow } from './ledger.ts';
 
 /** What a statement returns of a message. */
 export interface MessageRow {
@@ -27,8 +31,29 @@ export interface MessageRow {
   readonly waiting_for: readonly string[] | null;
 }
 
+/** What is known of a message that was to be changed by the owner. */
+export interface Owned {
+  readonly ours: boolean;
+  readonly done: boolean;
+}
+
+/** The versions of the block before a change and after it. */
+export interface Versions {
+  readonly version_before: string;
+  readonly version: string;
+}
+
+/** What SETTLE returns; with the line of a call, also what the block has spent. */
+export interface SettledRow extends MessageRow, Owned, Versions {
+  readonly last_id: string;
+  readonly waiting: number;
+  readonly spends?: readonly SpendRow[] | null;
+}
+
 /** What no text of PostgreSQL has (any-text). */
 export const NO_TEXT = /[\p{Surrogate}\0]/u;
+/** The most bytes in a page, except that a page has at least one entry. */
+const PAGE_BYTES = 8 * 1024 * 1024;
 /** The statuses of a message without an outcome. */
 export const WAITING: ReadonlySet<string> = new Set(['queued', 'processing', 'waiting-approval']);
 
@@ -109,4 +134,41 @@ export function storedAs(entry: ChatEntry): ChatEntry {
   const times = { at: new Date(at), next_attempt_at: timeOf(next), started_at: timeOf(started), finished_at: timeOf(finished) };
   const json = { error: parseJson(error) as ChatEntry['error'], outcome: null, rest: parseJson(rest) as Partial<ChatEntry>, waiting_for: null };
   return entryOf({ seq: 0, id, role, status, content, client_id, reply_to, attempts, ...times, ...json });
+}
+
+/** Values for the columns of an answer that is not written. */
+export const NO_ANSWER: ChatEntry = {
+  id: '',
+  role: 'assistant',
+  content: '',
+  timestamp: new Date(0).toISOString(),
+  processed: true,
+  status: 'done',
+  channel: 'web',
+};
+
+/** A message among entries, with its answer. */
+export function foundIn(entries: Entries, id: string): MessageFound | undefined {
+  const entry = entries.find((one) => one.id === id);
+  return entry && { entry, answer: entries.findLast(({ replyTo }) => replyTo === id) ?? null };
+}
+
+/** The message that a clientId already has. */
+export function knownAs(row: MessageRow & { readonly position: number }): Added {
+  return { entry: entryOf(row), position: WAITING.has(row.status) ? row.position : 0, isNew: false };
+}
+
+/** The first entries that fit into a page. */
+export function firstOf(entries: Entries): Entries {
+  let bytes = 0;
+  const end = entries.findIndex((entry, index) => {
+    bytes += bytesOf(entry);
+    return index > 0 && bytes > PAGE_BYTES;
+  });
+  return end === -1 ? entries : entries.slice(0, end);
+}
+
+/** The error for an id that no message has. */
+export function notFound(id: string): BlockhouseError {
+  return new BlockhouseError('MESSAGE_NOT_FOUND', `The block has no message ${JSON.stringify(id.slice(0, 64))}.`);
 }

@@ -10,7 +10,9 @@ import { TABLES } from './migrations/001-tables.ts';
 import { BLOCKS } from './migrations/002-blocks.ts';
 import { CREDENTIALS } from './migrations/003-credentials.ts';
 import { RUNS } from './migrations/004-runs.ts';
+import { LIST_TEXTS } from './migrations/005-list-texts.ts';
 import type { StorePlace } from './place.ts';
+import { PROTOCOL } from './protocol.ts';
 import { Database, type Run } from './pool.ts';
 
 /** One step. They are numbered from 1. */
@@ -24,9 +26,8 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '002-blocks', text: BLOCKS },
   { name: '003-credentials', text: CREDENTIALS },
   { name: '004-runs', text: RUNS },
+  { name: '005-list-texts', text: LIST_TEXTS },
 ];
-/** What this program writes. A schema may require a later one (`schema.min_protocol`). */
-export const PROTOCOL = 1;
 
 const HAS_SETTINGS = { name: 'schema-exists', text: "select to_regclass('bh.setting') is not null as found" };
 const STEPS = { name: 'schema-steps', text: "select key, value from bh.setting where key like 'schema.%'" };

@@ -16,6 +16,7 @@ import { checkDatabase } from './check.ts';
 import { checkPostgres } from './check-alone.ts';
 import { PostgresGatewayBook } from './gateway-book.ts';
 import { PostgresLedger } from './ledger.ts';
+import { ListTexts } from './list-text.ts';
 import { LogWriter } from './log-writer.ts';
 import { PostgresMembership } from './membership.ts';
 import { assertMigrated, isWithoutSchema, migrate, planMigrations } from './migrate.ts';
@@ -123,6 +124,7 @@ class PostgresStore implements Store {
   readonly #projection: Projection;
   readonly #logs: LogWriter;
   readonly #partitions: Partitions;
+  readonly #texts: ListTexts;
   readonly #watch: NodeWatch;
   #membership: PostgresMembership;
   #url: string | undefined;
@@ -156,13 +158,16 @@ class PostgresStore implements Store {
       for (const block of blocks) posts.tell({ what: 'document', block, kind: 'log' });
     });
     this.#partitions = new Partitions(database, onFault);
+    this.#texts = new ListTexts(database, onFault);
     this.#watch = new NodeWatch(
       bus,
       () => this.#membership,
       (others) => options.addresses?.know(serversOf(others)),
     );
+    this.ledger = new PostgresLedger({ database, node, now });
     const world: BlockWorld = {
       database,
+      bills: this.ledger,
       signals: posts,
       projection: this.#projection,
       logs: this.#logs,
@@ -175,7 +180,6 @@ class PostgresStore implements Store {
     this.archive = new PostgresArchive(world, this.blocks);
     this.search = new PostgresSearch(database);
     this.approvals = new PostgresApprovals(database);
-    this.ledger = new PostgresLedger({ database, node, now });
     this.gateway = new PostgresGatewayBook({ database, node, now, isSure: () => this.#membership.isSure, renew: () => this.#renew() });
     this.signals = {
       on: (listener) => posts.onWork(listener),
@@ -185,6 +189,7 @@ class PostgresStore implements Store {
     posts.on(({ what }) => {
       if (what === 'setting') options.settings.hint();
     });
+    options.settings.told(() => posts.tell({ what: 'setting' }));
   }
 
   /** Joins. Rejects with STORE_UNREACHABLE, or with WORKSPACE_DAMAGED for a copy that is not whole. */
@@ -212,6 +217,7 @@ class PostgresStore implements Store {
     store.#timeline = await timelineOf(database);
     membership.start();
     store.#partitions.start();
+    store.#texts.start();
     return store;
   }
 
@@ -286,6 +292,7 @@ class PostgresStore implements Store {
   /** gone-in-order. */
   async #close(): Promise<void> {
     this.#partitions.close();
+    this.#texts.close();
     this.#watch.close();
     const steps = [
       () => this.#projection.close(),

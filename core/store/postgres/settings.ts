@@ -1,6 +1,6 @@
 // The settings of a workspace in PostgreSQL.
 //
-// in-memory: a node looks at all settings once a second, in one statement, and answers from what it saw. A hint makes it look earlier.
+// in-memory: a node looks at all settings once a second, in one statement, and answers from what it saw. A hint makes it look earlier. Only what has changed is read.
 // never-older: two looks may come in another order than they were sent; a content is replaced only by one with a higher revision.
 // closed-after-ten-minutes: what a node knows holds for ten minutes while the database is away. Then every setting has a fault, so that a token or key
 //   that was taken back meanwhile is refused at last.
@@ -10,7 +10,7 @@ import type { Setting, SettingCodec, SettingName, SettingState, SettingStore } f
 import type { Database } from './pool.ts';
 import { SET, SETTINGS } from './sql/settings.ts';
 
-const NAMES: readonly SettingName[] = ['halt', 'keys', 'models', 'token'];
+const NAMES: readonly SettingName[] = ['halt', 'keys', 'models', 'token', 'mcp', 'mcp-pins'];
 const LOOK_EVERY_MS = 1000;
 const HOLDS_MS = 600_000;
 const AWAY = 'the database has not answered for ten minutes';
@@ -33,6 +33,7 @@ export class PostgresSettings implements SettingStore {
   #looking: Promise<void> | undefined;
   /** What is known may be from before the database has restarted. */
   #isPast = false;
+  #onSet = (): void => undefined;
 
   private constructor(database: Database, now: () => number) {
     this.#database = database;
@@ -81,6 +82,11 @@ export class PostgresSettings implements SettingStore {
     this.look().catch(() => undefined); // the next look is a second away
   }
 
+  /** `onSet` is called after each change that is made here. */
+  told(onSet: () => void): void {
+    this.#onSet = onSet;
+  }
+
   /** Looks no more. */
   close(): void {
     clearInterval(this.#timer);
@@ -119,7 +125,7 @@ export class PostgresSettings implements SettingStore {
         }
       }
     };
-    return { place: `the setting ${name} in ${this.#database.place.shown}`, now, update };
+    return { place: `the setting ${name} in ${this.#database.place.shown}`, now, look: () => this.#look(), update };
   }
 
   async check<T>(name: SettingName, codec: SettingCodec<T>): Promise<SettingState<T>> {
@@ -129,10 +135,12 @@ export class PostgresSettings implements SettingStore {
 
   async #look(): Promise<void> {
     const at = this.#now();
-    const rows = await this.#database.query<{ key: string; value: string | null; rev: number }>(SETTINGS, [NAMES]);
+    const isPast = this.#isPast;
+    const known = NAMES.map((name) => (isPast ? 0 : (this.#stored.get(name) ?? NOTHING).rev));
+    const rows = await this.#database.query<{ key: string; value: string | null; rev: number }>(SETTINGS, [NAMES, known]);
     this.#seenAt = Math.max(at, this.#seenAt);
-    if (this.#isPast) this.#stored.clear();
-    this.#isPast = false;
+    if (isPast) this.#stored.clear();
+    if (isPast) this.#isPast = false;
     for (const { key, value, rev } of rows) this.#take(key, { rev, text: value ?? undefined });
   }
 
@@ -146,8 +154,10 @@ export class PostgresSettings implements SettingStore {
       throw new BlockhouseError('INTERNAL_ERROR', 'Only the hash of the token may be stored in a database.'); // no-secrets
     }
     const [row] = await this.#database.query<{ rev: number }>(SET, [name, text ?? null, before]);
-    if (row !== undefined) this.#take(name, { rev: row.rev, text });
-    return row !== undefined;
+    if (row === undefined) return false;
+    this.#take(name, { rev: row.rev, text });
+    this.#onSet();
+    return true;
   }
 }
 

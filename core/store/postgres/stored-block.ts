@@ -8,6 +8,7 @@ import type { BlockContents, BlockDocuments, BlockRef, Claim, Conversation, Sche
 import type { BlockListener, StoredBlock } from '../store.ts';
 import { PostgresConversation } from './conversation.ts';
 import { DerivedDocument, type DocumentOptions, listColumns, noBlock, PostgresDocument } from './documents.ts';
+import type { PostgresLedger } from './ledger.ts';
 import { PostgresLog } from './log.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { Database, Run } from './pool.ts';
@@ -22,6 +23,7 @@ export interface BlockWorld {
   readonly signals: PostgresSignals;
   readonly projection: Projection;
   readonly logs: LogWriter;
+  readonly bills: Pick<PostgresLedger, 'send'>;
   /** The id of this server's membership. */
   node(): string;
   /** Epoch milliseconds by the database's clock. */
@@ -79,7 +81,7 @@ export class PostgresBlock implements StoredBlock {
       },
       onDamaged: () => listener.onOther(),
     });
-    this.#entries = new PostgresConversation({ database, block, at, clock: world.clock, past: world.past });
+    this.#entries = new PostgresConversation({ database, block, at, clock: world.clock, past: world.past, bills: world.bills });
     this.#conversation = toldConversation(this.#entries, (what) => {
       world.projection.touch(block);
       world.signals.tell(what === 'chat' ? { what: 'document', block, kind: what } : { what, block });

@@ -21,7 +21,8 @@ export function toldConversation(conversation: Conversation, told: (what: ToldOf
     append: (message) => after(conversation.append(message), (added) => ('entry' in added && added.isNew ? 'work' : undefined)),
     recover: (claim, rules) => after(conversation.recover(claim, rules), ({ over }) => (over.length > 0 ? 'chat' : undefined)),
     begin: (claim, id) => after(conversation.begin(claim, id), (entry) => (entry === undefined ? undefined : 'chat')),
-    settle: (claim, id, outcome, answer) => after(conversation.settle(claim, id, outcome, answer), (settled) => (settled === undefined ? undefined : 'chat')),
+    settle: (claim, id, outcome, answer, bill) =>
+      after(conversation.settle(claim, id, outcome, answer, bill), (settled) => (settled === undefined ? undefined : 'chat')),
     requeue: (claim, id, how) => after(conversation.requeue(claim, id, how), (done) => (done ? 'chat' : undefined)),
     requeueAll: (claim) => after(conversation.requeueAll(claim)),
     cancel: (id, claim) => after(conversation.cancel(id, claim), (result) => (result === 'asked' ? 'wish' : 'chat')),

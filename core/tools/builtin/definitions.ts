@@ -4,9 +4,10 @@ import type { JsonRecord, ToolDefinition } from '../port.ts';
 
 /** The server of the built-in tools. */
 export const BLOCK_SERVER = 'block';
-/** The names of two of them as models see them. */
+/** The names of some of them as models see them. */
 export const FIND_TOOL = 'block__find_tool';
 export const READ_RESULT_TOOL = 'block__read_result';
+export const READ_SKILL = 'block__read_skill';
 /** Their calls need no rule: they show what is approved or was read. */
 export const FREE_TOOLS: ReadonlySet<string> = new Set(['block/find_tool', 'block/read_result', 'block/read_skill']);
 
@@ -31,6 +32,18 @@ export const readResultDefinition = builtin(
     find: { type: 'string', minLength: 1, maxLength: 200, description: 'Gives the places of this text after the offset, in any case' },
   },
   ['ref'],
+  READS,
+);
+
+/** Reads a skill. Which ones there are stands in the prompt. */
+export const readSkillDefinition = builtin(
+  'read_skill',
+  'Reads a skill: how the user wants something done.',
+  {
+    name: { type: 'string', minLength: 1, maxLength: 64, description: 'The name of the skill' },
+    file: { type: 'string', minLength: 1, maxLength: 1024, description: 'Another file of it; default SKILL.md' },
+  },
+  ['name'],
   READS,
 );
 

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { ClientSession } from '../../../adapters/tools/client-session.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
+import type { ToolQuestion } from '../../../core/index.ts';
 import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 import { until } from '../../support/until.ts';
 
@@ -29,12 +30,26 @@ t.test('a call that is cut off is unknown, or not begun if it was not sent', asy
   await until('it is told to the server', () => told().includes('cancelled'));
 });
 
-t.test('what a modern server asks of a person is refused', async (t) => {
+t.test('what a modern server asks a person is a question, and the answer goes back in a request of its own, with the state', async (t) => {
+  const { hostile, call, told } = sessionsRig(t);
+  const server = hostile({ era: 'modern' });
+  const question = (await call(server, 'ask')) as unknown as ToolQuestion;
+  t.match(question, { kind: 'input-required', requests: { who: { method: 'elicitation/create' } }, requestState: '1 s' });
+  const responses = { who: { action: 'accept', content: { name: 'Ada' } } };
+  const answered = await call(server, 'ask', {}, { input: { responses, requestState: question.requestState } });
+  t.equal(textOf(answered), JSON.stringify(responses));
+  const asked = told().filter((line) => line.startsWith('asked'));
+  t.not(asked[0]?.split(' ')[1], asked[1]?.split(' ')[1], 'its id is another one');
+  t.match(asked[1], '"state":"1 s"');
+});
+
+t.test('a modern server is told of forms and tasks, a legacy one of nothing', async (t) => {
   const { hostile, call } = sessionsRig(t);
-  t.match(await call(hostile({ era: 'modern' }), 'input'), {
-    isError: true,
-    parts: [{ text: 'The server asks for input of a person, which it does not get here.' }],
+  t.strictSame(JSON.parse(textOf(await call(hostile({ era: 'modern' }), 'capabilities'))), {
+    elicitation: { form: {} },
+    extensions: { 'io.modelcontextprotocol/tasks': {} },
   });
+  t.strictSame(JSON.parse(textOf(await call(hostile({}, {}, { definition: 'legacy' }), 'capabilities'))), {});
 });
 
 t.test('ten thousand notes that the list has changed are one listing a second, and fifty pages are the most', async (t) => {

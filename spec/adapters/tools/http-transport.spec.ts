@@ -1,8 +1,12 @@
 // Calls over HTTP: each is one POST with an outcome, whatever the server does.
 import t from 'tap';
+import { Upstream } from '../../../adapters/outbound/client.ts';
+import { HttpTransport } from '../../../adapters/tools/http-transport.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
+import { resolveNames } from '../../support/adapter-call.ts';
 import { at, httpTools } from '../../support/tools/http-tools.ts';
 import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
+import { until } from '../../support/until.ts';
 
 await loadSdk();
 
@@ -69,4 +73,26 @@ t.test('a call that is cut off ends its POST', async (t) => {
   const other = call(at(url), 'mute');
   while (calls().length === 1) await new Promise((resolve) => setTimeout(resolve, 5));
   await Promise.all([t.rejects(other, { code: 'TOOL_OUTCOME_UNKNOWN' }), sessions.halt()]);
+});
+
+t.test('a name that has led to the internet leads into no private network afterwards (DNS rebinding), and to a metadata service never', async (t) => {
+  const upstream = new Upstream();
+  t.teardown(() => upstream.close());
+  let address = '203.0.113.5';
+  const asked = resolveNames(t, () => [{ address, family: address.includes(':') ? 6 : 4 }]);
+  const send = (host: string, signal = new AbortController().signal): Promise<void> =>
+    new HttpTransport({ url: new URL(`https://${host}/mcp`), headers: {}, maxBytes: 1000, upstream }).send(
+      { jsonrpc: '2.0', id: 1, method: 'ping' },
+      { requestSignal: signal },
+    );
+  const first = new AbortController();
+  const begun = send('tools.example', first.signal);
+  await until('the name is looked up', () => asked.length > 0);
+  first.abort();
+  await t.rejects(begun, { code: 'CANCELLED' });
+  for (address of ['10.0.0.7', '127.0.0.1', '192.168.1.1', '100.64.0.1', 'fd00::1', '::ffff:10.0.0.1'])
+    await t.rejects(send('tools.example'), { code: 'INVALID_REQUEST', mayHaveRun: false, message: /leads to this machine or into a private network/ }, address);
+  address = '169.254.169.254';
+  for (const host of ['tools.example', 'other.example'])
+    await t.rejects(send(host), { code: 'INVALID_REQUEST', mayHaveRun: false, message: /points to a link-local, metadata/ });
 });

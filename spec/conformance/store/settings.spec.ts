@@ -10,7 +10,7 @@ import { PostgresSettings } from '../../../core/store/postgres/settings.ts';
 import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
 import { settingsSuite } from './settings-suite.ts';
 
-const FILES = { halt: 'halted.json', keys: 'keys.json', models: 'models.json', token: '.api-token' };
+const FILES = { halt: 'halted.json', keys: 'keys.json', models: 'models.json', token: '.api-token', mcp: 'mcp.json', 'mcp-pins': 'mcp-pins.json' };
 
 settingsSuite(t, 'files', async (t) => {
   const folder = t.testdir({});

@@ -30,7 +30,11 @@ function tableOf(...lines: readonly Line[]): string {
   return HEAD + texts.join('');
 }
 
-const reads = (tcp?: string, tcp6?: string) => (path: string) => Promise.resolve(path.endsWith('6') ? tcp6 : tcp);
+/** In pieces that end within lines. */
+const reads = (tcp?: string, tcp6?: string) =>
+  async function* (path: string): AsyncGenerator<string> {
+    yield* (path.endsWith('6') ? tcp6 : tcp)?.match(/.{1,100}/gs) ?? [];
+  };
 const ends = (remoteAddress: string | undefined, localAddress = remoteAddress) =>
   ({ remoteAddress, remotePort: 40_000, localAddress, localPort: 8420 }) as Socket;
 
@@ -102,6 +106,20 @@ t.test('the user who answers a connection is found, or the one who listens until
   for (const [what, tcp, isOther] of table) t.equal(await isToOtherUser(ends('127.0.0.1'), undefined, reads(tcp)), isOther, what);
   t.equal(await isToOtherUser(ends('127.0.0.1'), OTHER, reads(tableOf(peer))), false, 'the user of the server');
   t.equal(await isToOtherUser(ends(undefined), undefined, reads(tableOf(peer))), false, 'a connection that has gone');
+});
+
+t.test('the tables are read no further than to the socket', TABLES_ARE_LE, async (t) => {
+  const peer = { local: `${HERE}:9C40`, remote: `${HERE}:20E4` };
+  const read: string[] = [];
+  const inLines = async function* (path: string): AsyncGenerator<string> {
+    for (const what of ['before', 'it', 'after']) {
+      read.push(`${path} ${what}`);
+      yield tableOf(what === 'it' && path.endsWith('tcp') ? peer : { local: `${HERE}:9C41` });
+    }
+  };
+  t.equal(await isToOtherUser(ends('127.0.0.1'), undefined, inLines), true);
+  t.equal(await isFromOtherUser(ends('127.0.0.1'), inLines), true);
+  t.same(read, ['/proc/net/tcp before', '/proc/net/tcp it', '/proc/net/tcp before', '/proc/net/tcp it']);
 });
 
 t.test('the tables of this system name this user', async (t) => {

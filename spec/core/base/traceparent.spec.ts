@@ -37,6 +37,17 @@ t.test('any other header is none', async (t) => {
   t.equal(traceparentIn(undefined), undefined);
 });
 
+t.test('each digit and dash counts', async (t) => {
+  const right = `00-${TRACE}-${SPAN}-1f`;
+  t.same(parseTraceparent(right), { traceId: TRACE, spanId: SPAN, flags: 31 });
+  for (let index = 0; index < right.length; index += 1)
+    for (const other of ['g', 'A', '-', ' ', 'é', '\u{1f600}']) {
+      if (right[index] === other) continue;
+      const wrong = `${right.slice(0, index)}${other}${right.slice(index + 1)}`;
+      t.equal(traceparentIn({ traceparent: wrong }) ?? parseTraceparent(wrong), undefined, wrong);
+    }
+});
+
 t.test('a header is written as it is read, and a span within another one has its trace', async (t) => {
   const header = `00-${TRACE}-${SPAN}-01`;
   t.equal(traceparentOf({ traceId: TRACE, spanId: SPAN, flags: 1 }), header);

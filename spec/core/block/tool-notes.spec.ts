@@ -9,7 +9,7 @@ const AT = '2026-11-28T12:00:00.000Z';
 
 function notesOf(catalogue: () => Promise<object>, tools: object | null = { servers: ['github'], allow: ['github/*'] }) {
   const config = { ...completeConfig({}, 'ada', AT), tools } as never;
-  return toolNotes(config, { host: { catalogue }, hasHost: true } as never);
+  return toolNotes(config, { tools: { host: { catalogue }, hasHost: true }, member: () => ({ isShared: false }) } as never);
 }
 
 const catalogue = (tools: readonly object[], ...problems: string[]) => ({

@@ -19,6 +19,27 @@ t.test('an answer is read on until its time is over, and a call that has ended l
   t.end();
 });
 
+t.test('what a call was lent serves the next one, unless its caller has left or it was stopped, and a thousand calls at most', (t) => {
+  const lent = ReadOn.lend();
+  const { until } = lent;
+  lent.end();
+  t.equal(ReadOn.lend(), lent);
+  t.equal(lent.until, until);
+  lent.begin();
+  lent.end();
+  const next = ReadOn.lend();
+  t.not(next, lent, 'its caller has left');
+  next.stop();
+  next.end();
+  const last = ReadOn.lend();
+  t.not(last, next, 'it was stopped');
+  t.notOk(last.until.aborted || last.hasLeft);
+  last.end();
+  for (let call = 0; call < 1000; call += 1) ReadOn.lend().end();
+  t.not(ReadOn.lend(), last, 'a thousand calls had it');
+  t.end();
+});
+
 t.test('what may have been generated unseen is added by estimate, and lowers no count', (t) => {
   const used = { inputTokens: 10, outputTokens: 50, totalTokens: 60, cacheReadTokens: 4 };
   t.same(withUnseen(used, 100), { inputTokens: 10, outputTokens: 100, totalTokens: 110, cacheReadTokens: 4, estimated: true });

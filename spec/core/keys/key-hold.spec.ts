@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { AccountedCall } from '../../../core/gateway/account.ts';
 import { NO_PRICE } from '../../../core/gateway/pricing.ts';
+import { estimated, newId, Note } from '../../../core/keys/call-note.ts';
 import { HeldCalls, KeyHold } from '../../../core/keys/key-hold.ts';
 import type { OpenCall } from '../../../core/store/port.ts';
 import type { Usage } from '../../../core/types.ts';
@@ -162,6 +163,18 @@ t.test('the journal has what a provider tells long before the end of its answer,
     t.equal(noted.length, 2, 'once');
     calls.close();
   }
+});
+
+t.test('what is noted has an id of its own, what the call counts, and what its provider may bill at least', (t) => {
+  const { call, key } = holdOf('app', {}, {});
+  const [one, other] = [newId(), newId()];
+  t.not(one, other);
+  const hold = { call, key, id: one, place: 'here', pricer: { exact: () => null, least: aThousandth } };
+  const note = new Note(hold, estimated(10, 20), AT);
+  const { id, at, requestId, key: name, group, provider, model, usage, costUsd, leastUsd, error, place } = note;
+  t.same([id, at, requestId, name, group, provider, model, error, place], [one, AT, 'r', 'app', 'team', 'a', 'm', 'SHUTTING_DOWN', 'here']);
+  t.same([usage, costUsd, leastUsd], [{ ...usageOf(10, 20), estimated: true }, null, 0.03]);
+  t.end();
 });
 
 t.test('a further attempt at a part of a request is noted with the rest of it', async (t) => {

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createBus } from '../../../core/bus.ts';
@@ -158,6 +158,27 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     writeFileSync(join(from, 'blocks/eve/config.json'), config);
     t.match(await copyWorkspace({ from, to, only: 'e*' }), { blocks: { copied: 1, same: 0 }, failed: [] });
     await same(t, { from, to });
+  });
+
+  t.test('the servers of tools, and what of them is approved, come along, there and back', async (t) => {
+    const texts = { 'mcp.json': '{"mcpServers":{"files":{"command":"files-server"}}}', 'mcp-pins.json': '{"servers":{}}' };
+    const folder = testFolder(t, { from: { blocks: { eve: block('eve', []) }, ...texts }, taken: texts });
+    const [from, taken, back] = [join(folder, 'from'), join(folder, 'taken'), join(folder, 'back')];
+    const to = await postgresStore(t);
+    t.match((await copyWorkspace({ from, to })).others, ['settings']);
+    t.match(await ask(to, "select key, value from bh.setting where key like 'mcp%' order by key"), [
+      { key: 'mcp', value: texts['mcp.json'] },
+      { key: 'mcp-pins', value: texts['mcp-pins.json'] },
+    ]);
+    await same(t, { from, to });
+    await copyWorkspace({ from: to, to: back });
+    for (const [name, text] of Object.entries(texts)) {
+      t.equal(readFileSync(join(back, name), 'utf8'), text);
+      t.equal(statSync(join(back, name)).mode & 0o777, 0o600);
+    }
+    writeFileSync(join(from, 'mcp.json'), '{"mcpServers":{}}');
+    t.match((await compareWorkspaces({ from, to })).differences, [{ place: 'settings', problem: 'mcp: the content differs' }]);
+    await t.rejects(copyWorkspace({ from: to, to: taken }), { code: 'NAME_TAKEN' }, 'what is there is not replaced');
   });
 
   t.test('a trial names only what there is', async (t) => {

@@ -43,9 +43,9 @@ t.test('what keys have spent can be read beside the server that counts it', asyn
 t.test('a database is prepared for a workspace', { skip: noPostgres }, async (t) => {
   await t.rejects(openStoreSchema('/a/folder'), { code: 'INVALID_REQUEST' });
   const schema = await openStoreSchema(await postgresStore(t));
-  t.match(await schema.plan(), { names: ['001-tables', '002-blocks', '003-credentials', '004-runs'], script: /^begin;/ });
+  t.match(await schema.plan(), { names: ['001-tables', '002-blocks', '003-credentials', '004-runs', '005-list-texts'], script: /^begin;/ });
   const done: string[] = [];
   await schema.migrate((name) => void done.push(name));
-  t.strictSame(done, ['001-tables', '002-blocks', '003-credentials', '004-runs']);
+  t.strictSame(done, ['001-tables', '002-blocks', '003-credentials', '004-runs', '005-list-texts']);
   t.strictSame(await schema.plan(), { names: [], script: '' });
 });

@@ -80,6 +80,22 @@ export const RULES: readonly Rule[] = [
     cure: '`blockhouse why <block>`, or *Needs you* on the page, says what each needs.',
   },
   {
+    alert: 'BlockhouseToolServerEnds',
+    expr: `sum by (server) (increase(${metric('toolServersExited')}[15m])) > 5`,
+    for: '0m',
+    severity: 'warning',
+    summary: 'The server of tools {{ $labels.server }} ends again and again.',
+    cure: '`blockhouse tools test {{ $labels.server }}` starts it and shows what it says when it ends.',
+  },
+  {
+    alert: 'BlockhouseToolCallsUnknown',
+    expr: `sum (increase(${metric('toolCalls')}{outcome="unknown"}[1h])) > 0`,
+    for: '0m',
+    severity: 'warning',
+    summary: 'Of a call of a tool it is not known whether it ran.',
+    cure: '`blockhouse approvals` lists such calls; say of each whether it did.',
+  },
+  {
     alert: 'BlockhouseKeyNearCap',
     expr: `max by (key, unit, period) (${metric('keySpent')}) / max by (key, unit, period) (${metric('keyCap')} > 0) > 0.9`,
     for: '0m',

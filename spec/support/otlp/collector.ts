@@ -54,6 +54,8 @@ export interface Collector {
   readonly url: string;
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly bytes: number }[];
   readonly spans: ReceivedSpan[];
+  /** The requests with spans, as the definitions decode them. */
+  readonly traces: unknown[];
   /** Those of the last export. */
   metrics: ReceivedMetric[];
   /** What happens to a request instead of an answer of success; undefined for that. */
@@ -208,8 +210,10 @@ export async function startCollector(t: Test): Promise<Collector> {
       collector.requests.push({ path, headers: req.headers, bytes: body.length });
       if (collector.answer !== undefined) return collector.answer(res);
       const request = decoded(path, req.headers, body);
-      if (path === '/v1/traces') collector.spans.push(...spansOf(request as TraceRequest));
-      else collector.metrics = metricsOf(request as MetricRequest);
+      if (path === '/v1/traces') {
+        collector.traces.push(request);
+        collector.spans.push(...spansOf(request as TraceRequest));
+      } else collector.metrics = metricsOf(request as MetricRequest);
       return res.writeHead(200, { 'content-type': req.headers['content-type'] ?? '' }).end(req.headers['content-type'] === 'application/json' ? '{}' : '');
     });
   });
@@ -226,6 +230,7 @@ export async function startCollector(t: Test): Promise<Collector> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests: [],
     spans: [],
+    traces: [],
     metrics: [],
     answer: undefined,
     span: (name, attributes = {}) =>

@@ -13,6 +13,14 @@ const write = (text) => process.stdout.write(text);
 const send = (message) => write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (value) => ({ content: [{ type: 'text', text: value }], ...(era === 'modern' && { resultType: 'complete' }) });
 const cancelled = [];
+/** What a legacy client has said of itself. */
+let greeted;
+const WHO = {
+  who: {
+    method: 'elicitation/create',
+    params: { message: 'Who are you?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } },
+  },
+};
 
 tell(`started ${process.pid}`);
 if (deaf) for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) process.on(signal, () => tell(signal));
@@ -101,7 +109,14 @@ const CALLS = {
     return text('told');
   },
   cancelled: () => text(JSON.stringify(cancelled)),
-  input: () => ({ resultType: 'input_required', inputRequests: { name: { method: 'elicitation/create', params: {} } } }),
+  /** Asks in a round trip until it has `rounds` answers; a text of the state that came back is its result. */
+  ask: ({ rounds = 1, state = 's', requests = WHO }, { params, id }) => {
+    tell(`asked ${id} ${JSON.stringify({ responses: params.inputResponses, state: params.requestState?.slice(0, 20) })}`);
+    const round = params.requestState === undefined ? 0 : Number(params.requestState.split(' ')[0]);
+    if (round < rounds) return { resultType: 'input_required', inputRequests: requests, requestState: `${round + 1} ${state}` };
+    return text(JSON.stringify(params.inputResponses));
+  },
+  capabilities: (_, { params }) => text(JSON.stringify(params._meta['io.modelcontextprotocol/clientCapabilities'] ?? greeted)),
 };
 
 const listed = (name) => ({
@@ -116,6 +131,7 @@ const serverInfo = { name: 'hostile', version: '1' };
 const METHODS = {
   initialize: ({ params }) => {
     if (era === 'modern') throw new Error('There is no initialize.');
+    greeted = params.capabilities;
     return { protocolVersion: params.protocolVersion, capabilities, serverInfo };
   },
   'server/discover': () => {

@@ -24,12 +24,18 @@ export interface HttpTools {
 
 const EVENTS = { 'content-type': 'text/event-stream' };
 
-export async function httpTools(t: Test, era: 'legacy' | 'modern' = 'legacy'): Promise<HttpTools> {
+/** `answers` is true for a request that it has answered itself. */
+export async function httpTools(
+  t: Test,
+  era: 'legacy' | 'modern' = 'legacy',
+  answers: (request: IncomingMessage, response: ServerResponse) => boolean = () => false,
+): Promise<HttpTools> {
   const posted: Posted[] = [];
   const server = createServer((request, response) => void take(request, response));
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
+    if (answers(request, response)) return;
     const message = JSON.parse(Buffer.concat(pieces).toString());
     posted.push({ method: request.method ?? '', headers: request.headers, message });
     answer(message, response);

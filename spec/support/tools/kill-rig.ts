@@ -15,7 +15,7 @@ import { Database } from '../../../core/store/postgres/pool.ts';
 import type { ChatEntry, RunRecord } from '../../../core/types.ts';
 import { ask } from '../postgres.ts';
 import { pay } from './calls.ts';
-import { type NodeOptions, POINTS, type Point } from './payment-node-options.ts';
+import { type NodeOptions, POINTS, type Point, TASK_POINTS } from './payment-node-options.ts';
 import { toolModel } from './tool-model.ts';
 
 export interface KillOptions {
@@ -24,6 +24,8 @@ export interface KillOptions {
   readonly seed: number;
   readonly blocks?: number;
   readonly messages?: number;
+  /** Payments are tasks, as far as they go: a call whose task is recorded is never unknown. */
+  readonly withTasks?: boolean;
   /** Makes a database for each round. Without it, each round is a folder. */
   newStore?(): Promise<string>;
 }
@@ -76,11 +78,12 @@ function randomFrom(seed: number): () => number {
 }
 
 /** Each message asks for three payments: one, then two side by side. */
-export async function killPayments({ folder, kills, seed, blocks = 3, messages = 2, newStore }: KillOptions): Promise<KillReport> {
+export async function killPayments({ folder, kills, seed, blocks = 3, messages = 2, withTasks = false, newStore }: KillOptions): Promise<KillReport> {
   const node = await bundledNode();
   const random = randomFrom(seed);
   const names = Array.from({ length: blocks }, (_, index) => `b${index}`);
-  const daemon = await startModel();
+  const daemon = await startModel(withTasks ? 'bank__pay_later' : 'bank__pay');
+  const moments = [...POINTS, ...(withTasks ? TASK_POINTS : []), 'any time', 'any time'] as const;
   const points: Record<string, number> = {};
   const faults: string[] = [];
   const rounds: Round[] = [];
@@ -103,7 +106,7 @@ export async function killPayments({ folder, kills, seed, blocks = 3, messages =
       let isOver = false;
       while (!isOver) {
         const isLast = done >= kills;
-        const point = isLast ? undefined : pick([...POINTS, 'any time', 'any time'] as const, random);
+        const point = isLast ? undefined : pick(moments, random);
         const ended = await (store === undefined ? life(node, options, point, random) : twoLives(node, options, point, random));
         if (ended === 'failed') faults.push(`a server in round ${round} has ended by itself`);
         isOver = ended !== 'killed' || store !== undefined;
@@ -175,13 +178,18 @@ interface Model {
   close(): Promise<void>;
 }
 
-async function startModel(): Promise<Model> {
+/** `tool`: with which it pays. */
+async function startModel(tool: string): Promise<Model> {
   let calls = 0;
   const answer = toolModel(({ results, question }) => {
     calls += 1;
     const to = question.replaceAll(/\W+/g, '-');
-    if (results.length === 0) return [pay(`${to}-1`, { delayMs: 3 })];
-    if (results.length === 1) return [pay(`${to}-2`, { delayMs: 5 }), pay(`${to}-3`, { answerAfterMs: 5 })];
+    if (results.length === 0) return [{ ...pay(`${to}-1`, { delayMs: 3 }), name: tool }];
+    if (results.length === 1)
+      return [
+        { ...pay(`${to}-2`, { delayMs: 5 }), name: tool },
+        { ...pay(`${to}-3`, { answerAfterMs: 5 }), name: tool },
+      ];
     return `Done: ${results.length}`;
   });
   const server = createServer((req, res) => {
@@ -316,6 +324,8 @@ async function judgeBlock({ bills, block }: Left, { round, name, paid, totals, f
       else if (outcome === 'unknown') {
         totals.unknown += 1;
         if (ran) totals.unknownThatRan += 1;
+        if (records.some((record) => record.t === 'task' && record.call === call) && !isGivenUp)
+          faults.push(`${place}: call ${call} has a task in its journal, and is unknown`);
       } else if (!(isGivenUp && outcome === 'not-run')) faults.push(`${place}: call ${call} is ${outcome}`);
       if (outcome === 'done' && !ran) faults.push(`${place}: call ${call} is said to be done, and the book does not have it`);
     }

@@ -10,6 +10,9 @@ export async function startManagedServer(t: Test, options: TestServerOptions = {
     get servers() {
       return rig?.servers;
     },
+    get skills() {
+      return rig?.skills;
+    },
     catalogue: async (servers) => rig?.book.catalogue(servers) ?? { tools: [], settings: {}, problems: [] },
     call: async () => {
       throw new Error('nothing is called here');

@@ -3,6 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError } from '../../../core/errors.ts';
 import type { Catalogue, ServerSettings, ToolCallRequest, ToolDefinition, ToolHost, ToolOutcome } from '../../../core/tools/port.ts';
 
@@ -33,6 +34,9 @@ export const BANK: readonly ToolDefinition[] = [
   tool('fail', {}, [], READS),
 ];
 
+/** Pays, as a task. */
+export const PAY_LATER = tool('pay_later', payment, ['to', 'amount'], WRITES);
+
 /** The user trusts all annotations of the bank. */
 export const TRUSTED: ServerSettings = {
   marks: { readOnly: ['*'], idempotent: ['*'], closedWorld: ['*'] },
@@ -52,11 +56,20 @@ export interface PaymentHostOptions {
   /** Called with each call before its bytes leave, and after its answer has come. */
   onBefore?(call: ToolCallRequest): void | Promise<void>;
   onAfter?(call: ToolCallRequest): void | Promise<void>;
+  /** Called after each answer about a task. */
+  onAsked?(call: ToolCallRequest): void | Promise<void>;
 }
+
+/** How often it asks for a task. */
+const POLL_MS = 10;
 
 interface Answer {
   readonly isError: boolean;
   readonly text: string;
+  /** A task was made of the call. */
+  readonly taskId?: string;
+  readonly isWorking?: boolean;
+  readonly isGone?: boolean;
 }
 
 /** A host whose tools run in a process. */
@@ -86,24 +99,34 @@ export class PaymentHost implements ToolHost {
     const begun = performance.now();
     const given = this.#options.answer?.(call);
     if (given !== undefined) return given;
-    const answer = await this.#ask(call, signal);
+    let answer = await this.#ask(call, signal, call.task?.taskId);
+    if (answer?.taskId !== undefined) {
+      const { taskId } = answer;
+      await call.onTask?.({ taskId, ttlMs: null, pollMs: POLL_MS });
+      answer = await this.#ask(call, signal, taskId);
+      await this.#options.onAsked?.(call);
+      for (; answer?.isWorking === true; answer = await this.#ask(call, signal, taskId)) await delay(POLL_MS);
+    } else for (; answer?.isWorking === true; answer = await this.#ask(call, signal, call.task?.taskId)) await delay(POLL_MS);
     if (answer === undefined) throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', signal.aborted ? 'the call was cut off' : 'bank has ended');
+    if (answer.isGone === true) throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', 'bank does not know the task any more');
     await this.#options.onAfter?.(call);
     return { kind: 'result', isError: answer.isError, parts: [{ type: 'text', text: answer.text }], ms: performance.now() - begun };
   }
 
-  #ask(call: ToolCallRequest, signal: AbortSignal): Promise<Answer | undefined> {
+  #ask(call: ToolCallRequest, signal: AbortSignal, taskId: string | undefined): Promise<Answer | undefined> {
     const child = this.#process ?? this.#start();
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve) => {
       const end = (answer: Answer | undefined): void => {
         this.#waiting.delete(id);
+        signal.removeEventListener('abort', cut);
         resolve(answer);
       };
+      const cut = (): void => end(undefined);
       this.#waiting.set(id, end);
-      signal.addEventListener('abort', () => end(undefined), { once: true });
-      child.stdin.write(`${JSON.stringify({ id, tool: call.tool, args: call.arguments, callId: call.callId })}\n`);
+      signal.addEventListener('abort', cut, { once: true });
+      child.stdin.write(`${JSON.stringify({ id, tool: call.tool, args: call.arguments, callId: call.callId, taskId })}\n`);
     });
   }
 

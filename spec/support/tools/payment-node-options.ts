@@ -11,7 +11,9 @@ export const POINTS = [
   'after-result-record',
   'after-end-record',
 ] as const;
-export type Point = (typeof POINTS)[number];
+/** Where it ends itself in tasks, besides. */
+export const TASK_POINTS = ['before-task-record', 'after-task-record', 'in-task'] as const;
+export type Point = (typeof POINTS)[number] | (typeof TASK_POINTS)[number];
 
 export interface NodeOptions {
   readonly workspace: string;

@@ -4,7 +4,7 @@ import { createOllama } from '../../../adapters/ollama/index.ts';
 import { connectStore, createCore } from '../../../core/index.ts';
 import { PostgresRuns } from '../../../core/store/postgres/runs.ts';
 import { hookJournals } from './journal-hooks.ts';
-import { PaymentHost } from './payment-host.ts';
+import { BANK, PAY_LATER, PaymentHost } from './payment-host.ts';
 import type { NodeOptions, Point } from './payment-node-options.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as NodeOptions;
@@ -28,12 +28,14 @@ function hookFiles(): Promise<unknown> {
       if (has('answer')) at('before-answer-record');
       if (has('call')) at('before-call-record');
       if (has('result')) at('before-result-record');
+      if (has('task')) at('before-task-record');
       if (has('call') && options.point === 'torn-call-record' && left === 1) return Math.floor(text.length / 2);
       if (has('call') && options.point === 'torn-call-record') left -= 1;
       return undefined;
     },
     onTorn: () => at('torn-call-record'),
     onSynced(text) {
+      if (kinds(text).includes('task')) at('after-task-record');
       if (kinds(text).includes('result')) at('after-result-record');
       if (kinds(text).includes('end')) at('after-end-record');
     },
@@ -49,15 +51,24 @@ async function hookDatabase(): Promise<void> {
     if (has('answer')) at('before-answer-record');
     if (has('call')) at('before-call-record');
     if (has('result')) at('before-result-record');
+    if (has('task')) at('before-task-record');
     const appended = appendSteps.call(this, claim, messageId, from, records);
     if (has('call')) setImmediate(() => at('torn-call-record'));
     await appended;
+    if (has('task')) at('after-task-record');
     if (has('result')) at('after-result-record');
     if (has('end')) at('after-end-record');
   };
 }
 
-const host = new PaymentHost({ book: options.book, server: options.server, onBefore: () => at('before-bytes-leave'), onAfter: () => at('after-effect') });
+const host = new PaymentHost({
+  book: options.book,
+  server: options.server,
+  tools: [...BANK, PAY_LATER],
+  onBefore: () => at('before-bytes-leave'),
+  onAfter: () => at('after-effect'),
+  onAsked: () => at('in-task'),
+});
 const { store, leaseMs } = options;
 const core = createCore({
   workspace: options.workspace,

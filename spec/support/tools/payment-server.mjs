@@ -39,7 +39,28 @@ const TOOLS = {
   },
 };
 
-async function take({ id, tool, args, callId }) {
+/** Tasks outlive this process. Each is a line: its effect is made when it begins. */
+const TASK_MS = 40;
+const tasks = `${book}.tasks`;
+const taskOf = (taskId) => {
+  const lines = existsSync(tasks) ? readFileSync(tasks, 'utf8').trimEnd().split('\n') : [];
+  return lines.map((line) => JSON.parse(line)).find((task) => task.taskId === taskId);
+};
+
+async function take({ id, tool, args, callId, taskId }) {
+  if (taskId !== undefined) {
+    const task = taskOf(taskId);
+    const text = task === undefined ? undefined : `Paid ${task.args.amount} to ${task.args.to}.`;
+    process.stdout.write(`${JSON.stringify({ id, isError: false, text, isGone: task === undefined, isWorking: Date.now() < (task?.at ?? 0) + TASK_MS })}\n`);
+    return;
+  }
+  if (tool === 'pay_later') {
+    const made = { taskId: `t-${callId}-${Math.random()}`, at: Date.now(), args };
+    appendFileSync(tasks, `${JSON.stringify(made)}\n`);
+    add({ pay: args.to, amount: args.amount, callId });
+    process.stdout.write(`${JSON.stringify({ id, isError: false, taskId: made.taskId })}\n`);
+    return;
+  }
   await delay(args.delayMs ?? 0);
   if (args.break === 'before') process.exit(1);
   try {

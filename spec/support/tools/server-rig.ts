@@ -1,8 +1,11 @@
 // A workspace with servers of tools, which a test looks at and approves.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Test } from 'tap';
-import { Book, type BookOptions } from '../../../adapters/tools/book.ts';
+import { Book } from '../../../adapters/tools/book.ts';
+import type { BookOptions } from '../../../adapters/tools/host-options.ts';
 import { ManagedServers } from '../../../adapters/tools/managed-servers.ts';
+import { SkillBook } from '../../../adapters/tools/skills/skill-book.ts';
 import type { BlockhouseError } from '../../../core/errors.ts';
 import { testFolder } from '../test-folder.ts';
 import { FakeSessions, readFileTool } from './fake-sessions.ts';
@@ -14,6 +17,9 @@ export interface ServerRig {
   readonly book: Book;
   readonly servers: ManagedServers;
   readonly sessions: FakeSessions;
+  readonly skills: SkillBook;
+  /** Writes a SKILL.md, or another file of a skill. */
+  writeSkill(path: string, text: string): void;
   /** Writes mcp.json by hand. */
   write(document: unknown): void;
   read(file: string): unknown;
@@ -43,6 +49,11 @@ export function serverRig(t: Test, options: Partial<BookOptions> = {}): ServerRi
     book,
     servers,
     sessions,
+    skills: new SkillBook(workspace, book.pins, () => 1_796_000_000_000),
+    writeSkill: (path, skill) => {
+      mkdirSync(dirname(`${workspace}/${path}`), { recursive: true });
+      writeFileSync(`${workspace}/${path}`, skill);
+    },
     write: (document) => writeFileSync(`${workspace}/mcp.json`, typeof document === 'string' ? document : JSON.stringify(document)),
     read: (file) => JSON.parse(text(file)),
     text,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { ServerSessions, type SessionsOptions } from '../../../adapters/tools/sessions.ts';
 import type { CallableServer, FullServerSettings } from '../../../adapters/tools/server.ts';
-import type { JsonRecord, ToolCallRequest, ToolOutcome } from '../../../core/index.ts';
+import type { JsonRecord, ToolCallRequest, ToolOutcome, ToolQuestion } from '../../../core/index.ts';
 import { testFolder } from '../test-folder.ts';
 import { nodeServer } from './stand-in-book.ts';
 
@@ -56,7 +56,7 @@ export function sessionsRig(t: Test, options: Partial<SessionsOptions> = {}): Ri
         callId: `ada/m/${calls}.1`,
         ...more,
       };
-      return sessions.call(server, request, signal);
+      return sessions.call(server, request, signal) as Promise<ToolOutcome>; // a question is for the test to know
     },
     told,
     pids: () => told().flatMap((line) => (line.startsWith('started ') ? [Number(line.slice('started '.length))] : [])),
@@ -73,4 +73,5 @@ export function runs(pid: number): boolean {
   }
 }
 
-export const textOf = ({ parts }: ToolOutcome): string => parts.map(({ text }) => text).join('\n');
+export const textOf = (outcome: ToolOutcome | ToolQuestion): string =>
+  outcome.kind === 'result' ? outcome.parts.map(({ text }) => text).join('\n') : JSON.stringify(outcome.requests);

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
 import { createOllama } from '../../../adapters/ollama/index.ts';
 import { type Core, type CoreOptions, createCore } from '../../../core/index.ts';
-import type { ToolServers } from '../../../core/tools/servers.ts';
+import type { SkillHost, ToolServers } from '../../../core/tools/servers.ts';
 import { createHttpTransport } from '../../../transports/http/index.ts';
 import { createWsTransport } from '../../../transports/ws/index.ts';
 import { openWorld, type World } from '../browser.ts';
@@ -17,8 +17,8 @@ export interface ToolWorldOptions extends Partial<Omit<CoreOptions, 'workspace' 
   /** What the model says. */
   readonly say: (seen: Seen, index: number) => Said | Promise<Said>;
   readonly bank?: Omit<PaymentHostOptions, 'book'>;
-  /** Manages the servers of the workspace, where a test needs that. */
-  servers?(workspace: string): ToolServers;
+  /** Manages the servers of the workspace and reads its skills, where a test needs that. */
+  servers?(workspace: string): { readonly servers: ToolServers; readonly skills: SkillHost };
 }
 
 export interface ToolWorld {
@@ -41,7 +41,7 @@ export async function toolWorld(t: Test, { say, bank = {}, servers, ...options }
   const world = await openWorld(t, {
     isAlone: true,
     async serve(workspace) {
-      const tools = servers === undefined ? host : Object.assign(host, { servers: servers(workspace) });
+      const tools = servers === undefined ? host : Object.assign(host, servers(workspace));
       const core = createCore({ workspace, adapters: [createOllama()], env: { OLLAMA_BASE_URL: upstream.url }, ...options, tools });
       started = core;
       await core.start();

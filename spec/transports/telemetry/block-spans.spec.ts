@@ -7,7 +7,8 @@ import { type CoreBus, createBus } from '../../../core/bus.ts';
 import { BlockSpans } from '../../../transports/telemetry/block-spans.ts';
 import { CallSpans } from '../../../transports/telemetry/call-spans.ts';
 import { SpanClock } from '../../../transports/telemetry/clock.ts';
-import { type Noted, SpanFactory } from '../../../transports/telemetry/spans.ts';
+import { ObjectBatch, type Origin } from '../../../transports/telemetry/span-batch.ts';
+import { type Noted, SpanIds } from '../../../transports/telemetry/spans.ts';
 import type { Upstreams } from '../../../transports/telemetry/upstreams.ts';
 import { ask, createBlock } from '../../support/block-calls.ts';
 import { ANSWER, SECRET } from '../../support/otlp/gpu.ts';
@@ -43,19 +44,17 @@ t.test('a message to a block is a span from its arrival to its outcome, with a l
 });
 
 /** As `world` has it: only events. */
-function worldOf(): { readonly core: { readonly events: CoreBus }; readonly ended: sdk.ReadableSpan[]; readonly lost: () => number } {
+function worldOf(): { readonly core: { readonly events: CoreBus }; readonly ended: readonly sdk.ReadableSpan[]; readonly lost: () => number } {
   const events = createBus();
-  const ended: sdk.ReadableSpan[] = [];
-  const resource = {} as sdk.ReadableSpan['resource'];
-  const factory = new SpanFactory(api, sdk, {}, resource, { name: 'x' });
-  const tracing = { clock: new SpanClock(), factory, note: (noted: Noted) => void ended.push(...noted.spans()) };
+  const batch = new ObjectBatch({ resource: {}, scope: { name: 'x' } } as Origin);
+  const tracing = { clock: new SpanClock(), ids: new SpanIds(api, sdk, {}), note: (noted: Noted) => noted.write(batch) };
   let lost = 0;
   const blocks = new BlockSpans({ events }, tracing, () => {
     lost += 1;
   });
   const upstreams = { of: () => ({ provider: 'p', address: undefined, port: undefined }) } as unknown as Upstreams;
   new CallSpans({ events }, tracing, upstreams, (fact, from) => blocks.parentOf(fact, from));
-  return { core: { events }, ended, lost: () => lost };
+  return { core: { events }, ended: batch.spans, lost: () => lost };
 }
 
 const CALL = {

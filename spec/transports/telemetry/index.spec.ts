@@ -115,8 +115,7 @@ t.test('a package that is missing is said with the command that installs it', as
     metrics: { 'http/protobuf': load, 'http/json': load },
   });
   const settings = readOtlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c.example' });
-  const command =
-    /install them with `npm install @opentelemetry\/api@1\.9 .*exporter-trace-otlp-proto@0\.223 @opentelemetry\/exporter-metrics-otlp-proto@0\.223`/;
+  const command = /install them with `npm install @opentelemetry\/api@1\.9 .*otlp-exporter-base@0\.223 @opentelemetry\/exporter-metrics-otlp-proto@0\.223`/;
   await t.rejects(loadPackages(settings, loaders(missing)), { code: 'INVALID_REQUEST', message: command });
   const json = readOtlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c.example', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' });
   await t.rejects(loadPackages(json, loaders(missing)), { message: /exporter-trace-otlp-http@0\.223 @opentelemetry\/exporter-metrics-otlp-http@0\.223`/ });

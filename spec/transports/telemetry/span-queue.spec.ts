@@ -1,22 +1,39 @@
-import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import t from 'tap';
-import { SpanQueue } from '../../../transports/telemetry/span-queue.ts';
+import { ObjectBatch, type Origin, type SpanBatch } from '../../../transports/telemetry/span-batch.ts';
+import { type Sent, SpanQueue } from '../../../transports/telemetry/span-queue.ts';
 import type { Noted } from '../../../transports/telemetry/spans.ts';
 import { until } from '../../support/until.ts';
 
-const noted = (count = 1): Noted => ({ count, spans: () => Array.from({ length: count }, () => ({}) as ReadableSpan) });
+const OWN = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', flags: 1 };
+const ORIGIN = { resource: {}, scope: { name: 'x' } } as Origin;
 
-/** An exporter whose exports the test ends: true for success. */
+function write(batch: SpanBatch, name: string): void {
+  batch.begin({ name, kind: 'INTERNAL', own: OWN, parent: undefined, from: 0, to: 1 });
+  batch.end();
+}
+
+const noted = (count = 1, name = 'x', isReady = true): Noted => ({
+  count,
+  isReady,
+  write: (batch) => {
+    for (let index = 0; index < count; index += 1) write(batch, name);
+  },
+});
+
+/** A queue whose exports the test ends: true for success. */
 function held(settings: { most?: number; batch?: number; delayMs?: number; timeoutMs?: number } = {}) {
-  const batches: { readonly count: number; end(ok: boolean): void }[] = [];
+  const batches: { readonly count: number; readonly names: readonly string[]; end(ok: boolean, refused?: number): void }[] = [];
   const dropped: Record<string, number> = {};
   const failures: string[] = [];
-  const exporter: SpanExporter = {
-    export: (spans, done) => void batches.push({ count: spans.length, end: (ok) => done(ok ? { code: 0 } : { code: 1, error: new Error('no') }) }),
-    shutdown: async () => undefined,
+  const outlet = {
+    open: () => new ObjectBatch(ORIGIN),
+    export: ({ spans }: ObjectBatch, done: (sent: Sent) => void) => {
+      const names = spans.map(({ name }) => name);
+      batches.push({ count: spans.length, names, end: (ok, refused = 0) => done(ok ? { refused } : { failure: new Error('no') }) });
+    },
   };
   const queue = new SpanQueue(
-    exporter,
+    outlet,
     { most: 10, batch: 4, delayMs: 1, timeoutMs: 60_000, ...settings },
     {
       dropped: (reason, count) => {
@@ -86,14 +103,14 @@ t.test('an exporter that never answers or throws is a failure', async (t) => {
   t.equal(batches.length, 2);
   t.match(failures, [/within 5 ms/, /within 5 ms/]);
   const told: unknown[] = [];
-  const exporter = {
+  const outlet = {
+    open: () => new ObjectBatch(ORIGIN),
     export: () => {
       throw new Error('broken');
     },
-    shutdown: async () => undefined,
   };
   const reports = { dropped: (reason: string, count: number) => told.push([reason, count]), failed: (error: Error | undefined) => told.push(error?.message) };
-  const queue = new SpanQueue(exporter, { most: 1, batch: 1, delayMs: 0, timeoutMs: 1000 }, reports);
+  const queue = new SpanQueue(outlet, { most: 1, batch: 1, delayMs: 0, timeoutMs: 1000 }, reports);
   queue.add(noted());
   await queue.forceFlush();
   t.strictSame(told, [['export_failed', 1], 'broken']);
@@ -121,17 +138,58 @@ t.test('the end waits for what is under way and what waits, and only so long', a
   t.strictSame(bad.dropped, { shutdown: 9 }, 'each is counted once');
 });
 
-t.test('what has no place is said to what it was noted for', async (t) => {
-  const { queue } = held({ most: 1 });
-  let lost = 0;
-  const one: Noted = {
-    ...noted(),
-    lost: () => {
-      lost += 1;
+t.test('what may still change is written when its batch is full or due, and is released when that is sent', async (t) => {
+  const { queue, batches, add } = held();
+  let released = 0;
+  let name = 'early';
+  const late: Noted = {
+    count: 1,
+    isReady: false,
+    write: (batch) => write(batch, name),
+    release: () => {
+      released += 1;
     },
   };
+  queue.add(late);
+  add(2);
+  name = 'late';
+  t.equal(released, 0);
+  add(1);
+  t.strictSame(batches[0]?.names, ['x', 'x', 'x', 'late'], 'it waits no longer than the others');
+  t.equal(released, 1);
+  queue.add(late);
+  add(3);
+  t.equal(released, 1, 'nor is it released while it waits for its turn');
+  batches[0]?.end(true);
+  await until('the next one is sent', () => batches.length === 2);
+  t.equal(released, 2);
+});
+
+t.test('spans that a collector refuses of a batch are counted', async (t) => {
+  const { queue, batches, dropped, failures, add } = held();
+  add(4);
+  batches[0]?.end(true, 3);
+  await queue.forceFlush();
+  t.strictSame([dropped, failures], [{ export_failed: 3 }, []]);
+});
+
+t.test('what has no place is released, and so is what waits at the end', async (t) => {
+  const { queue } = held({ most: 1, delayMs: 60_000 });
+  let released = 0;
+  const one: Noted = {
+    ...noted(1, 'x', false),
+    release: () => {
+      released += 1;
+    },
+  };
+  queue.add({ ...one, count: 0 });
+  t.equal(released, 1, 'what has no spans');
   queue.add(one);
-  t.equal(lost, 0);
+  t.equal(released, 1);
   queue.add(one);
-  t.equal(lost, 1);
+  t.equal(released, 2);
+  const { queue: other } = held({ delayMs: 60_000 });
+  other.add(one);
+  await other.shutdown(0);
+  t.equal(released, 3);
 });

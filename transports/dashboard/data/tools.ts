@@ -1,5 +1,5 @@
 // The servers of tools: reading, changing, and what the form of one is made of.
-import type { ToolServerChanged, ToolServerList, ToolServerView, ToolView } from '../../../core/types.ts';
+import type { SkillList, SkillView, ToolServerChanged, ToolServerList, ToolServerView, ToolView } from '../../../core/types.ts';
 import { isObject, parsedJson } from './config.ts';
 import { call, get, post } from './http.ts';
 
@@ -38,6 +38,22 @@ export async function approveToolServer({ name, definition }: ToolServerView, to
 export async function setToolSecret(secret: string, value: string | null): Promise<void> {
   const [server = '', field = ''] = secret.split('.');
   await call('PUT', `${pathOf(server)}/secrets/${encodeURIComponent(field)}`, { body: { value } });
+}
+
+const skillPath = ({ owner, name }: SkillView): string => `/api/skills/${owner}/${encodeURIComponent(name)}`;
+
+export async function readSkills(): Promise<readonly SkillView[]> {
+  return (await get<SkillList>('/api/skills')).skills;
+}
+
+/** With its texts. */
+export async function readSkill(listed: SkillView): Promise<SkillView> {
+  return (await get<{ readonly skill: SkillView }>(skillPath(listed))).skill;
+}
+
+/** Approves what was shown. */
+export async function approveSkill(shown: SkillView): Promise<void> {
+  await post(`${skillPath(shown)}/approve`, { hash: shown.hash });
 }
 
 export const MARKS = ['readOnly', 'idempotent', 'closedWorld'] as const;

@@ -4,6 +4,7 @@ import { ownOf } from '../base/own.ts';
 
 export const toolsText = {
   title: 'Tools',
+  skills: 'Skills',
   none: 'There is no server of tools yet. Add one, look at what it would run and offer, and approve it; then name it in the configuration of a block.',
   add: 'Add a server…',
   addTitle: 'Add a server of tools',

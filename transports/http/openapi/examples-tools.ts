@@ -30,6 +30,20 @@ const HELD = {
   tools: [],
 };
 
+const SKILL = {
+  owner: '_',
+  name: 'invoice',
+  description: 'How we write an invoice. Read it before you write one.',
+  hash: HASH,
+  state: 'approved',
+  tokens: 120,
+  files: ['SKILL.md'],
+  approvedAt: '2026-11-28T12:00:00.000Z',
+  approvedBy: 'cli',
+};
+const TEXT = '---\nname: invoice\ndescription: How we write an invoice. Read it before you write one.\n---\nAn invoice has a number.\n';
+const WHOLE_SKILL = { ...SKILL, now: { 'SKILL.md': TEXT } };
+
 /** The examples by name. */
 export const TOOL_EXAMPLES = {
   ToolServers: { of: 'ToolServerList', summary: 'A server for files', value: { servers: [SERVER] } },
@@ -79,6 +93,10 @@ export const TOOL_EXAMPLES = {
     summary: 'Its tool is offered',
     value: { success: true, server: WHOLE },
   },
+  Skills: { of: 'SkillList', summary: 'A skill of the workspace', value: { skills: [SKILL] } },
+  Skill: { of: 'SkillShown', summary: 'A skill with its text', value: { skill: WHOLE_SKILL } },
+  ReadSkill: { of: 'ApproveSkill', summary: 'The hash that was shown', value: { hash: HASH } },
+  ApprovedSkill: { of: 'SkillChanged', summary: 'It is offered', value: { success: true, skill: WHOLE_SKILL } },
   ToolSecret: { of: 'SetToolSecret', summary: 'A token', value: { value: 'ghp_0123456789' } },
   ToolServerRemoved: {
     of: 'Done',

@@ -35,7 +35,10 @@ export function usualRates({ requests, tokens }: KeyRates): Record<string, strin
   return headers;
 }
 
+/** By their number; none is longer than a minute unless a limit was lowered. */
+const SECONDS = Array.from({ length: 60 }, (_, seconds) => `${seconds}s`);
+
 function durationOf(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+  return SECONDS[seconds] ?? `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

@@ -18,6 +18,7 @@ import type { ToolSettings } from '../../../tools/settings.ts';
 import type { ContentPart, RunRecord } from '../../../types.ts';
 import type { BlockContext } from '../block-context.ts';
 import { replyOf } from './block-reply.ts';
+import type { RunSkills } from './run-skills.ts';
 
 interface SendCall {
   readonly to: string;
@@ -37,6 +38,7 @@ export interface BuiltinOptions {
   work(): BlockWork;
   readonly settings: ToolSettings;
   readonly state: RunState;
+  readonly skills: Pick<RunSkills, 'read'>;
   /** Present when a call is made. */
   catalogue(): Catalogue;
   /** Ids of the tools in the list. */
@@ -59,6 +61,8 @@ export class Builtins {
         return this.#find(place, args as { readonly query: string; readonly limit?: number });
       case 'read_result':
         return this.#read(args as unknown as Reading);
+      case 'read_skill':
+        return this.#readSkill(args as { readonly name: string; readonly file?: string });
       case 'remember':
         return this.#remember(args as { readonly text: string }, callId);
       case 'later':
@@ -121,6 +125,11 @@ export class Builtins {
     const { settings, state, catalogue, listed } = this.#options;
     const { tools, text } = findTools({ catalogue: catalogue(), settings, query, limit, listed: listed(), added: state.added });
     return { ...said(text), records: tools.length === 0 ? [] : [{ t: 'found', call: place, query, tools: [...tools] }] };
+  }
+
+  async #readSkill(asked: { readonly name: string; readonly file?: string }): Promise<BuiltinOutcome> {
+    const { text, isError } = await this.#options.skills.read(asked);
+    return { ...said(text), isError };
   }
 
   async #read(reading: Reading): Promise<BuiltinOutcome> {

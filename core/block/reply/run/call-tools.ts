@@ -1,12 +1,16 @@
 // Makes the calls that were decided.
 //
 // intent-first: the `call` records are on disk before any byte of a call leaves. Calls that are made side by side share one sync.
+// task-first: when the server goes on with a call as a task, its id is on disk before anything is asked of the task. So after a crash the server is asked what became of
+//   the call, which is not made again.
 // own-records: each result is written when it comes; only the last of those made side by side waits for the disk. So a crash takes no result along that a tool gave
 //   before it, and a power cut at most some, whose calls are `unknown` then.
 // where-again: a call that is allowed because of a path is made alone, and not at all if the path leads elsewhere by then.
 import { type BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { ContentPart, RunRecord } from '../../../types.ts';
-import type { JsonRecord, ToolCallRequest, ToolHost, ToolOutcome } from '../../../tools/port.ts';
+import { MAX_ROUNDS, readForms } from '../../../tools/input.ts';
+import type { CallState } from '../../../tools/journal.ts';
+import type { JsonRecord, OpenTask, ToolCallRequest, ToolHost, ToolOutcome, ToolQuestion, ToolTask } from '../../../tools/port.ts';
 import { cutText, noticeOf, resultText, shownImages, wholeParts } from '../../../tools/results.ts';
 import type { BuiltinOutcome } from './builtins.ts';
 import type { ReadyCall } from './check-calls.ts';
@@ -27,6 +31,8 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   /** Gets why a call broke off whose outcome is not known, by its place. */
   readonly causes: Map<string, string>;
+  /** Gets the places of calls whose task could not be asked for. */
+  readonly lost: Set<string>;
   /** False once nothing may be called any more. Asked before each group. */
   mayCall(): boolean;
   at(): string;
@@ -47,18 +53,18 @@ export async function callTools(ready: readonly ReadyCall[], options: CallOption
       continue;
     }
     const at = options.at();
-    await journal.append(
-      group.map(
-        ({ call, tool }): RunRecord => ({
-          t: 'call',
-          call: call.place,
-          at,
-          try: call.tries + 1,
-          pin: tool.definition.pin,
-          ...(tool.usd !== undefined && { usd: tool.usd }),
-        }),
-      ),
-    ); // intent-first
+    const made = group.filter(({ call }) => !isTask(call, options));
+    const records = made.map(
+      ({ call, tool }): RunRecord => ({
+        t: 'call',
+        call: call.place,
+        at,
+        try: call.tries + 1,
+        pin: tool.definition.pin,
+        ...(tool.usd !== undefined && { usd: tool.usd }),
+      }),
+    );
+    if (records.length > 0) await journal.append(records); // intent-first
     let left = group.length;
     const calls = group.map(async (one) => {
       const records = await callOne(one, options);
@@ -67,6 +73,11 @@ export async function callTools(ready: readonly ReadyCall[], options: CallOption
     });
     await allOf(calls);
   }
+}
+
+/** The server has the call, and is asked for it. */
+function isTask({ task, place }: CallState, { lost }: Pick<CallOptions, 'lost'>): boolean {
+  return task !== undefined && !lost.has(place);
 }
 
 const ELSEWHERE = 'The call was not made: its path has come to lead elsewhere since it was allowed, and the rules of this block do not allow that.';
@@ -94,18 +105,52 @@ async function callOne(one: ReadyCall, options: CallOptions): Promise<readonly R
   const { call, tool } = one;
   const { host, signal, causes } = options;
   options.onCall(tool.id);
+  let unwritten: { readonly error: unknown } | undefined;
+  const onTask = async (task: ToolTask): Promise<void> => {
+    const { taskId, ttlMs, pollMs } = task;
+    await options.journal.append([{ t: 'task', call: call.place, at: options.at(), taskId, ttlMs, pollMs }]).catch((error: unknown) => {
+      unwritten = { error };
+      throw error;
+    }); // task-first
+  };
+  const request = requestOf(one, options);
   try {
-    const outcome: BuiltinOutcome = await host.call(requestOf(one, options), signal);
+    const outcome: BuiltinOutcome | ToolQuestion = await host.call(request.task === undefined ? { ...request, onTask } : request, signal);
+    if (outcome.kind !== 'result') return [questionOf(one, outcome, options)];
     const result = await resultOf(call.place, outcome, options);
     return [...(outcome.records ?? []), { ...result, open: !tool.marks.closedWorld }];
   } catch (error) {
+    if (unwritten !== undefined) throw unwritten.error;
     const fault = toBlockhouseError(error);
     const open = !tool.marks.closedWorld; // it quotes what the server wrote to its standard error
-    if (fault.code === 'TOOL_NOT_BEGUN')
+    if (fault.code === 'TOOL_NOT_BEGUN' && call.task === undefined)
       return [{ t: 'refused', call: call.place, code: 'server-failed', note: `The call was not made: ${fault.message}`, open }];
+    if (call.task !== undefined && !signal.aborted) options.lost.add(call.place);
     causes.set(call.place, signal.aborted ? 'it was cut off' : causeOf(fault));
     return [];
   }
+}
+
+/** What the server asks, if it is something that people are asked here. A server that asks too much or too often gets no answer. */
+function questionOf({ call, tool }: ReadyCall, { requests, requestState, ms }: ToolQuestion, { at }: Pick<CallOptions, 'at'>): RunRecord {
+  try {
+    if ((call.question?.round ?? 0) >= MAX_ROUNDS)
+      throw new Error(`The server has asked a person ${MAX_ROUNDS} times in this call, and gets no further answer.`);
+    const forms = readForms(requests, requestState, tool.definition.server);
+    return { t: 'input', call: call.place, at: at(), requests: forms, ...(requestState !== undefined && { requestState }) };
+  } catch (error) {
+    const text = (error as Error).message;
+    return { t: 'result', call: call.place, at: at(), ms: Math.round(ms), isError: true, text, open: !tool.marks.closedWorld };
+  }
+}
+
+/** What goes back with the call: what people have said, and where nobody has answered, that nobody has. */
+function answered({ question }: CallState): ToolCallRequest['input'] {
+  if (question === undefined) return undefined;
+  const { requests, requestState, asked } = question;
+  const { decision, input } = asked?.decision ?? {};
+  const action = decision === 'deny' ? 'decline' : 'cancel';
+  return { responses: input ?? Object.fromEntries(Object.keys(requests).map((name) => [name, { action }])), requestState };
 }
 
 /** As a part of a sentence. */
@@ -117,6 +162,15 @@ function causeOf({ code, message }: BlockhouseError): string {
 export function argumentsOf({ call, tool: { key } }: ReadyCall, { block, messageId }: Pick<CallOptions, 'block' | 'messageId'>): JsonRecord {
   const args = call.asked.arguments;
   return key === undefined ? args : { ...args, [key.argument]: `${block}/${messageId}/${call.place}` };
+}
+
+/** The task of a call, as it is asked for; undefined where there is none. */
+export function openTask({ task, question }: CallState, { at }: Pick<CallOptions, 'at'>): OpenTask | undefined {
+  if (task === undefined) return undefined;
+  const { taskId, ttlMs, pollMs, at: since } = task;
+  const toMs = (until: string): number => Math.max(0, Date.parse(until) - Date.parse(since));
+  const decided = question?.asked?.decision?.at;
+  return { taskId, ttlMs, pollMs, ageMs: toMs(at()), ...(decided !== undefined && { pausedMs: toMs(decided) }) };
 }
 
 function requestOf(one: ReadyCall, options: CallOptions): ToolCallRequest {
@@ -131,6 +185,8 @@ function requestOf(one: ReadyCall, options: CallOptions): ToolCallRequest {
     timeoutMs: settings.callTimeoutMs ?? CALL_TIMEOUT_MS,
     maxBytes: settings.maxResultBytes ?? MAX_BYTES,
     callId: `${block}/${messageId}/${one.call.place}`,
+    ...(one.call.question !== undefined && { input: answered(one.call) }),
+    ...(isTask(one.call, options) && { task: openTask(one.call, options) }),
   };
 }
 

@@ -32,6 +32,8 @@ export interface CheckOptions {
   readonly tools: ReadonlyMap<string, OfferedTool>;
   /** Why calls broke off that were made in this process, by their place. */
   readonly causes: ReadonlyMap<string, string>;
+  /** Places of calls whose task has said nothing, and is not asked for again in this attempt. */
+  readonly lost: ReadonlySet<string>;
   /** The probe of a call whose outcome is not known; undefined where there is none that says it. */
   probeOf?(call: CallState, tool: OfferedTool): Probe | undefined;
   /** What the prompt shows of somebody outside. */
@@ -156,6 +158,9 @@ class Check {
     const { settings, causes } = this.#options;
     const { tries, approval, place } = this.#call;
     const isSame = tool !== undefined && tool.definition.pin === this.#call.pin;
+    const question = this.#question(tool, isSame);
+    if (question !== undefined) return question;
+    if (isSame && this.#call.task !== undefined && !this.#options.lost.has(place)) return { ready: { call: this.#call, tool } }; // the server knows
     if (isSame && tool.isRepeatable && tries < MAX_TRIES) return { ready: { call: this.#call, tool } }; // no-silent-repeat
     const why = causes.get(place) ?? 'the server ended while it ran';
     // A decision about an earlier try says nothing of the last one.
@@ -176,6 +181,27 @@ class Check {
     if (asked?.decision === 'not-ran' && isSame) return { ready: { call: this.#call, tool } };
     if (settings.onUnknown === 'ask' && asked === undefined && tool !== undefined) return this.#ask(tool, 'unknown', 'unknown');
     return { t: 'unknown', call: place, why, ...(causes.has(place) && { open: tool?.marks.closedWorld !== true }) };
+  }
+
+  /** What becomes of a call whose server has asked a person; undefined where it has not, or where the call was made again with the answer. */
+  #question(tool: OfferedTool | undefined, isSame: boolean): Verdict | undefined {
+    const { question, place, task } = this.#call;
+    if (question === undefined || question.isAnswered || (task !== undefined && this.#options.lost.has(place))) return undefined;
+    const over = (why: string): RunRecord => {
+      const text = `The server has asked a person for something, and got no answer: ${why}.`;
+      return { t: 'result', call: place, at: new Date(this.#options.now).toISOString(), ms: 0, isError: true, text };
+    };
+    if (tool === undefined || !isSame) return over('the tool has changed since'); // bound
+    if (Object.keys(question.requests).length > 0 && question.asked === undefined) return this.#ask(tool, 'input', 'input');
+    const asked = question.asked?.approval;
+    if (asked !== undefined && asked.digest !== this.#digest(tool, 'input')) return over('the tool has changed since'); // bound
+    return { ready: { call: this.#call, tool } };
+  }
+
+  /** Of what a person sees. */
+  #digest({ id, definition }: OfferedTool, kind: Approval['kind']): string {
+    const { asked, question } = this.#call;
+    return digestOf(id, kind === 'input' ? { arguments: asked.arguments, request: question?.requests } : asked.arguments, definition.pin);
   }
 
   #notThere(): RunRecord {
@@ -199,9 +225,10 @@ class Check {
     return { t: 'refused', call: this.#call.place, code, note };
   }
 
-  #ask({ id, definition, marks }: OfferedTool, kind: Approval['kind'], because: Approval['because']): RunRecord {
+  #ask(tool: OfferedTool, kind: Approval['kind'], because: Approval['because']): RunRecord {
+    const { id, definition, marks } = tool;
     const { block, messageId, settings, now } = this.#options;
-    const { place, asked } = this.#call;
+    const { place, asked, question } = this.#call;
     const approval: Approval = {
       id: `a${randomBytes(8).toString('hex')}`,
       block,
@@ -210,12 +237,13 @@ class Check {
       kind,
       tool: id,
       arguments: asked.arguments,
-      digest: digestOf(id, asked.arguments, definition.pin),
+      digest: this.#digest(tool, kind),
       because,
       marks,
       readBefore: this.#readBefore(),
       ...(this.#taint().length > 0 && { taint: this.#taint() }),
       pin: definition.pin,
+      ...(kind === 'input' && question !== undefined && { request: question.requests }),
       createdAt: new Date(now).toISOString(),
       expiresAt: new Date(now + settings.approvals.timeoutMs).toISOString(),
     };

@@ -8,6 +8,7 @@ import { textParts } from '../../../gateway/parts.ts';
 import type { Claim } from '../../../store/port.ts';
 import type { BlockContext } from '../block-context.ts';
 import { answerEntry } from '../outcome.ts';
+import { cancelTasks } from './cancel-tasks.ts';
 import { RunJournal } from './run-journal.ts';
 import { payerOf } from './tool-bills.ts';
 
@@ -38,7 +39,16 @@ export async function closeRun(journal: RunJournal, messageId: string, { status,
     const open = state.calls.filter(({ outcome }) => outcome === undefined);
     return [
       ...state.pending.map(({ approval }): RunRecord => ({ t: 'decision', approval: approval.id, decision: 'cancel', by, at })),
-      ...open.map(({ place, tries }): RunRecord => {
+      ...open.map(({ place, tries, question }): RunRecord => {
+        if (question?.isAnswered === false)
+          return {
+            t: 'result',
+            call: place,
+            at,
+            ms: 0,
+            isError: true,
+            text: `The server has asked a person for something, and got no answer, because ${cause}.`,
+          };
         if (tries > 0) return { t: 'unknown', call: place, why: `${cause} while it ran` };
         return { t: 'refused', call: place, code: 'not-run', note: `It was not called, because ${cause}.` };
       }),
@@ -60,8 +70,10 @@ export async function cancelWaiting(
   const { id } = message;
   const at = context.at();
   const listener = { block: context.name, bus: context.world.bus };
-  const pay = payerOf(context, id, message.chain?.find(({ key }) => key !== undefined)?.key);
+  const pay = payerOf(context, id, message);
   const journal = await RunJournal.open({ conversation, claim, messageId: id, listener, pay });
+  const host = context.world.tools?.host;
+  if (host !== undefined && !context.world.halted().halted) await cancelTasks({ block: context.name, messageId: id, host, journal, at: () => at });
   const closed = await closeRun(journal, id, { status: 'cancelled', code: 'CANCELLED', what: 'The message was cancelled.', at });
   const { provider = '', model = '' } = journal.state.steps.at(-1) ?? {};
   const content = textParts(closed?.text ?? '');

@@ -7,6 +7,7 @@
 // decided-then-ruled: a rule for later calls is written after the decision that it comes from is on disk, so that a decision that came second leaves none. A crash between
 //   the two leaves the decision without its rule, and the next call asks again.
 import { BlockhouseError, invalidRequest } from '../../../errors.ts';
+import { answersFault } from '../../../tools/input.ts';
 import type { AskedFor, RunState } from '../../../tools/journal.ts';
 import type { Decide, Decider, RunRecord, ShownApproval, ToolRule } from '../../../types.ts';
 import type { Approval } from '../../../types.ts';
@@ -38,6 +39,7 @@ export async function decide(decision: Decision): Promise<ShownApproval> {
   const journal = await RunJournal.open(decision);
   const { approval } = assertOpen(journal.state, decision);
   const scope = assertScope(approval, body);
+  assertInput(approval, body);
   if (body.decision === 'approve' || body.decision === 'not-ran') await assertSameTool(approval, decision);
   const at = new Date(now).toISOString();
   const note = body.note === undefined || body.note.trim() === '' ? {} : { note: body.note };
@@ -45,7 +47,8 @@ export async function decide(decision: Decision): Promise<ShownApproval> {
   await journal.appendFor((state) => {
     assertOpen(state, decision);
     if (isOver(approval, now)) return [late]; // late-is-no
-    return [{ t: 'decision', approval: id, decision: body.decision, by, at, ...note, ...(scope !== 'once' && { scope }) }]; // one-decision
+    const more = { ...note, ...(scope !== 'once' && { scope }), ...(body.input !== undefined && { input: body.input }) };
+    return [{ t: 'decision', approval: id, decision: body.decision, by, at, ...more }]; // one-decision
   });
   if (isOver(approval, now)) throw new BlockhouseError('APPROVAL_DECIDED', 'Its deadline is over, so the call is not made.');
   if (scope !== 'once') await decision.allow(ruleFor(approval, scope)); // decided-then-ruled
@@ -70,6 +73,17 @@ function assertScope(approval: Approval, { decision, scope = 'once' }: Decide): 
   if (scopesFor(approval).includes(scope)) return scope;
   const why = approval.because === 'tainted' ? 'the run has read what somebody outside may have written' : `it waits because of ${approval.because}`;
   throw invalidRequest('scope', `can only be once for this call, without always or same-arguments, because ${why}`);
+}
+
+/** as-asked (core/tools/input.ts). */
+function assertInput({ kind, request = {} }: Approval, { decision, input }: Decide): void {
+  if (kind !== 'input' || decision !== 'approve') {
+    if (input !== undefined) throw invalidRequest('input', 'is for the decision approve about a call whose server asks for something');
+    return;
+  }
+  if (input === undefined) throw invalidRequest('input', `must have an answer for ${Object.keys(request).join(', ')}`);
+  const fault = answersFault(request, input);
+  if (fault !== undefined) throw invalidRequest(fault.path, fault.problem);
 }
 
 /** bound. */

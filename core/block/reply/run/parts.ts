@@ -3,6 +3,7 @@ export { approvalOf, approvalsOf } from './approvals.ts';
 export { cancelWaiting } from './close.ts';
 export { decide } from './decide.ts';
 export { runFor } from './run.ts';
+export { skillOwners } from './run-skills.ts';
 export { missingTools } from './run-tools.ts';
 export { toolRules } from './tool-rules.ts';
 export { decisionsOf, shownStored } from './shown.ts';

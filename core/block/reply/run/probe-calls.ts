@@ -47,6 +47,7 @@ async function asked(one: ProbeCall, options: ProbeOptions): Promise<readonly Ru
       const usd = usdOf(probe.definition, tool.settings);
       await journal.append([{ t: 'call', call: place, at: at(), try: tries, pin: probe.definition.pin, ...(usd !== undefined && { usd }) }]); // own-record
       const outcome = await options.host.call(requestOf(one, options), signal);
+      if (outcome.kind !== 'result') throw new Error('it asks a person for something');
       const isFound = hasFound(probe, outcome);
       await journal.append([noteOf(place, outcome, at())]);
       if (isFound === undefined) throw new Error(outcome.isError ? 'it gave an error' : 'its result is not JSON');

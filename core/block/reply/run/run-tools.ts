@@ -5,6 +5,7 @@ import { type Offer, type OfferedTool, offerAgain, offerFor, prepareOffer, prepa
 import type { Catalogue, ToolHost } from '../../../tools/port.ts';
 import { type ToolSettings, toolSettings } from '../../../tools/settings.ts';
 import type { BlockConfig } from '../../../types.ts';
+import { RunSkills, type SkillSource } from './run-skills.ts';
 
 /** As many tools are named that must be found. */
 const MAX_NAMED = 10;
@@ -18,29 +19,34 @@ export interface RunToolsOptions {
   readonly isNew: boolean;
   /** Tools whose calls stand in the window. */
   readonly called: ReadonlySet<string>;
+  readonly skills: RunSkills;
 }
 
 /** Reads the catalogue, which then holds for the attempt. Rejects as `ToolHost.catalogue` does. */
-export async function openTools({ host, settings, state, isNew, called: earlier }: RunToolsOptions): Promise<RunTools> {
+export async function openTools({ host, settings, state, isNew, called: earlier, skills }: RunToolsOptions): Promise<RunTools> {
   const catalogue = await catalogueOf(host, settings);
   const called = new Set([...earlier, ...state.calls.map(({ asked }) => asked.tool)]);
-  const options = { called, hasCut: state.hasCut };
+  const options = { called, hasCut: state.hasCut, hasSkills: skills.skills.length > 0 };
   await (isNew ? prepareOffer(catalogue, settings, options) : prepareRecorded(catalogue, [...(state.run?.tools ?? []), ...state.added]));
   const offer = isNew ? offerFor(catalogue, settings, options) : undefined;
-  return new RunTools({ catalogue, settings, state, offer });
+  return new RunTools({ catalogue, settings, state, offer, skills });
 }
 
-/** Why a new run of the block would not be offered tools of its servers, as sentences without their end. Rejects as `ToolHost.catalogue` does. */
-export async function missingTools(host: Pick<ToolHost, 'catalogue'>, config: Pick<BlockConfig, 'tools'>): Promise<readonly string[]> {
+/** Why a new run of the block would not be offered skills, or tools of its servers, as sentences without their end. Rejects as `ToolHost.catalogue` does. */
+export async function missingTools(
+  host: Pick<ToolHost, 'catalogue'>,
+  config: Pick<BlockConfig, 'tools' | 'skills'>,
+  source: SkillSource,
+): Promise<readonly string[]> {
   const settings = toolSettings(config);
   if (settings === undefined) return [];
+  const skills = (await RunSkills.open(source, config)).problems;
   const catalogue = await catalogueOf(host, settings);
-  const unjudged = { ...catalogue, problems: [] };
-  await prepareOffer(unjudged, settings);
-  const { problems, toFind = [] } = offerFor(unjudged, settings);
+  await prepareOffer(catalogue, settings);
+  const { problems, toFind = [] } = offerFor({ ...catalogue, problems: [] }, settings);
   const told = catalogue.problems.map(({ server, problem }) => (problem.includes(` of ${server} `) ? problem : `${server}: ${problem}`));
   const names = toFind.length > MAX_NAMED ? `${toFind.slice(0, MAX_NAMED).join(', ')} and others` : toFind.join(', ');
-  return [...told, ...problems, ...(toFind.length > 0 ? [`To be found: ${names}`] : [])];
+  return [...told, ...problems, ...(toFind.length > 0 ? [`To be found: ${names}`] : []), ...skills];
 }
 
 /** With the built-in tools of a block that has the server `block`. */
@@ -57,12 +63,14 @@ interface Parts {
   readonly state: RunState;
   /** Of a run that begins now. */
   readonly offer: Offer | undefined;
+  readonly skills: RunSkills;
 }
 
 /** The list of one run. */
 export class RunTools {
   readonly catalogue: Catalogue;
-  /** Why tools are missing, as it was when the list was made. */
+  readonly skills: RunSkills;
+  /** Why tools or skills are missing, as it was when the list was made. */
   readonly problems: readonly string[];
   readonly #parts: Parts;
   readonly #begun: readonly string[];
@@ -70,13 +78,14 @@ export class RunTools {
   #count: number;
 
   constructor(parts: Parts) {
-    const { catalogue, settings, state, offer } = parts;
+    const { catalogue, settings, state, offer, skills } = parts;
     this.catalogue = catalogue;
+    this.skills = skills;
     this.#parts = parts;
     this.#begun = offer === undefined ? (state.run?.tools ?? []) : offer.tools.map(({ definition }) => recordOf(definition));
     this.#count = state.added.length;
     this.#offer = offer ?? offerAgain(catalogue, this.#begun, { settings, added: state.added });
-    this.problems = this.#offer.problems;
+    this.problems = [...this.#offer.problems, ...skills.problems];
   }
 
   /** As the model is offered them next. */

@@ -4,6 +4,7 @@
 // no-call-at-halt: while the kill switch is set, or this server may have lost the block, no tool is called.
 import { createActor } from 'xstate';
 import type { ActorSystem } from '../../../base/abortable.ts';
+import { estimateTokens } from '../../../base/tokens.ts';
 import { BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { TaskPhase } from '../../../schemas/block-pulse.ts';
@@ -33,7 +34,9 @@ import { expired, waitOf } from './pending.ts';
 import { probeCalls } from './probe-calls.ts';
 import { RunJournal } from './run-journal.ts';
 import { openTools, type RunTools } from './run-tools.ts';
+import { RunSkills, skillOwners } from './run-skills.ts';
 import { calledIn, type EarlierRuns, earlierRuns, toolWindow } from './tool-window.ts';
+import { endOf, keptResult } from './kept-result.ts';
 import { capPause, payerOf } from './tool-bills.ts';
 import { type After, createRunMachine, type RunSteps } from './run-machine.ts';
 
@@ -86,6 +89,8 @@ export class Run implements RunSteps {
   readonly #causes = new Map<string, string>();
   /** Places of calls whose probe has said nothing. */
   readonly #silent = new Set<string>();
+  /** Places of calls whose task has said nothing. */
+  readonly #lost = new Set<string>();
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -96,9 +101,9 @@ export class Run implements RunSteps {
     return this.#journal?.state.hasGotOn === true;
   }
 
-  /** Of the definitions, which are part of every prompt. */
+  /** Of the definitions and what is said of skills, which are part of every prompt. */
   get definitionTokens(): number {
-    return definitionTokens(this.#offered);
+    return definitionTokens(this.#offered) + estimateTokens(this.#skills);
   }
 
   /** Goes on until the message has an answer, waits or fails. Another candidate goes on where the first one failed. Rejects with a fault of the disk, or a defect. */
@@ -143,7 +148,9 @@ export class Run implements RunSteps {
     if (isFirst || isNew) {
       this.#earlier = await earlierRuns(context, message);
       try {
-        this.#tools = await openTools({ host: tools.host, settings, state: journal.state, isNew, called: calledIn(this.#earlier) });
+        const source = { host: tools.host.skills, owners: skillOwners(context.world, context.name) };
+        const skills = await RunSkills.open(source, attempt.config, isNew ? undefined : (journal.state.run?.skills ?? []));
+        this.#tools = await openTools({ host: tools.host, settings, state: journal.state, isNew, called: calledIn(this.#earlier), skills });
       } catch (error) {
         return { kind: 'over', called: this.#options.judge(toBlockhouseError(error), attempt) };
       }
@@ -153,7 +160,7 @@ export class Run implements RunSteps {
     const over = await journal.appendFor((state) => expired(state, context.world.now()));
     if (over.length > 0 && settings.approvals.onTimeout === 'fail')
       return { kind: 'over', called: this.#failed('TOOL_LIMIT', 'Nobody has decided about a call in time, and tools.approvals.onTimeout is "fail".') };
-    const window = await toolWindow({ context, config: attempt.config, messageId, runs: this.#earlier, tools: this.#offered, candidate });
+    const window = await toolWindow({ context, config: attempt.config, messageId, runs: this.#earlier, tools: this.#offered, skills: this.#skills, candidate });
     this.#model = new ModelStep({ ...this.#options, journal, attempt, candidate, window, tools: () => this.#offered });
     return this.#next();
   }
@@ -166,6 +173,7 @@ export class Run implements RunSteps {
     const limits = { ...settings.limits };
     const { taint } = this.#now().attempt.window;
     const tainted = taint.length === 0 ? {} : { taint };
+    const skills = this.#tools?.skills.records ?? [];
     const record: RunRecord = isNew
       ? {
           t: 'run',
@@ -173,6 +181,7 @@ export class Run implements RunSteps {
           at,
           cause: run === 1 ? 'message' : 'retry',
           tools: this.#offered.map(({ definition }) => recordOf(definition)),
+          ...(skills.length > 0 && { skills }),
           limits,
           ...tainted,
         }
@@ -211,6 +220,7 @@ export class Run implements RunSteps {
       settings,
       tools: byId(this.#offered),
       causes: this.#causes,
+      lost: this.#lost,
       taint: this.#now().attempt.window.taint,
       probeOf: (call, tool) => this.#probeOf(call, tool),
       now: context.world.now(),
@@ -257,8 +267,9 @@ export class Run implements RunSteps {
       journal,
       parallel: settings.limits.parallel,
       resultTokens: settings.limits.resultTokens,
-      signal,
+      signal: endOf(signal, mayCall),
       causes: this.#causes,
+      lost: this.#lost,
       mayCall,
       at: () => context.at(),
       onCall: (tool) => {
@@ -273,13 +284,18 @@ export class Run implements RunSteps {
   /** A stop that cuts a call off writes what is known of it: nothing. What may be repeated, or asked about, is left to the next start. */
   async #cutOff(journal: RunJournal): Promise<After> {
     const isLeft = ({ call, tool }: ReadyCall): boolean =>
-      tool.isRepeatable || this.#options.settings.onUnknown === 'ask' || this.#probeOf(call, tool) !== undefined;
+      tool.isRepeatable || call.task !== undefined || this.#options.settings.onUnknown === 'ask' || this.#probeOf(call, tool) !== undefined;
     const lost = this.#ready.filter((one) => one.call.tries > 0 && one.call.outcome === undefined && !isLeft(one));
     const records = lost.map(({ call, tool }): RunRecord => {
       return { t: 'unknown', call: call.place, why: this.#causes.get(call.place) ?? 'it was cut off', open: !tool.marks.closedWorld };
     });
     if (records.length > 0) await journal.append(records);
     return this.#cancelled();
+  }
+
+  /** What the prompt says of them. */
+  get #skills(): string {
+    return this.#tools?.skills.section ?? '';
   }
 
   get #offered(): readonly OfferedTool[] {
@@ -290,21 +306,16 @@ export class Run implements RunSteps {
   #hostWith(journal: RunJournal, host: ToolHost): Pick<ToolHost, 'call'> {
     const { context, settings, tools } = this.#options;
     const { message } = this.#now().attempt;
-    const catalogue = () => (this.#tools as RunTools).catalogue;
+    const { catalogue: known, skills } = this.#tools as RunTools;
+    const catalogue = () => known;
     const listed = () => new Set(this.#offered.map(({ id }) => id));
-    const builtins = new Builtins({ context, message, settings, state: journal.state, catalogue, listed, work: () => tools.work() });
+    const builtins = new Builtins({ context, message, settings, state: journal.state, skills, catalogue, listed, work: () => tools.work() });
     return { call: (call, signal) => (call.server === BLOCK_SERVER ? builtins.call(call, signal) : host.call(call, signal)) };
   }
 
-  async #keep(place: string, bytes: Uint8Array): Promise<boolean> {
+  #keep(place: string, bytes: Uint8Array): Promise<boolean> {
     const { context, messageId, claim } = this.#options;
-    try {
-      await context.files.conversation.keepResult(claim, messageId, place, bytes);
-      return true;
-    } catch (error) {
-      context.log.write('WARN', 'tool.result-not-kept', { id: messageId, call: place, error: toBlockhouseError(error).message });
-      return false;
-    }
+    return keptResult(context, claim, { messageId, place, bytes });
   }
 
   /** journal-is-the-truth. */
@@ -353,7 +364,7 @@ export class Run implements RunSteps {
       claim,
       messageId,
       listener,
-      pay: payerOf(context, messageId, keyOf(this.#asked?.attempt.message)),
+      pay: payerOf(context, messageId, this.#asked?.attempt.message),
     });
     return this.#journal;
   }
@@ -376,11 +387,6 @@ export class Run implements RunSteps {
       ...(tool !== undefined && { tool, toolSince: this.#options.context.at() }),
     });
   }
-}
-
-/** With which a message was sent. */
-function keyOf(message: ChatEntry | undefined): string | undefined {
-  return message?.chain?.find(({ key }) => key !== undefined)?.key;
 }
 
 function byId(tools: readonly OfferedTool[]): ReadonlyMap<string, OfferedTool> {

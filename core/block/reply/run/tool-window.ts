@@ -44,16 +44,18 @@ export interface ToolWindowOptions {
   readonly messageId: string;
   readonly runs: EarlierRuns;
   readonly tools: readonly OfferedTool[];
+  /** What the prompt says of skills. */
+  readonly skills: string;
   readonly candidate: Candidate;
 }
 
 /** The window for one model: the state of another provider is not in it. */
-export async function toolWindow({ context, config, messageId, runs, tools, candidate }: ToolWindowOptions): Promise<Window> {
+export async function toolWindow({ context, config, messageId, runs, tools, skills, candidate }: ToolWindowOptions): Promise<Window> {
   const { provider, model } = candidate;
   const calls = [...runs].map(([id, state]) => {
     const messages = earlierMessages(state, { provider, model });
     return [id, { messages, tokens: runTokens(messages) }] as const;
   });
   const [memory, history] = [await context.files.memory.read(), await context.files.conversation.entries()];
-  return buildWindow({ config, memory, history, messageId, tools: { definitionTokens: definitionTokens(tools), calls: new Map(calls) } });
+  return buildWindow({ config, memory, history, messageId, tools: { definitionTokens: definitionTokens(tools), calls: new Map(calls), skills } });
 }

@@ -18,13 +18,19 @@ export async function unpackInto(bytes: Uint8Array, folder: string): Promise<voi
   const made = new Set<string>();
   for await (const { path, isFolder, entry } of bundleEntries(bytes)) {
     const inner = isFolder ? path : path.split('/').slice(0, -1).join('/');
-    if (inner !== '' && !made.has(inner)) await mkdir(join(folder, inner), { mode: 0o700 }).catch(storageFault);
-    made.add(inner);
+    for (const each of withParents(inner)) if (!made.has(each)) await mkdir(join(folder, each), { mode: 0o700 }).catch(storageFault);
+    for (const each of withParents(inner)) made.add(each);
     if (isFolder) await entry.body.cancel().catch(unreadable);
     else await writeEntry(join(folder, path), entry).catch(fault);
   }
   for (const inner of made) await syncFolder(join(folder, inner));
   await syncFolder(folder);
+}
+
+/** A folder and those that it lies in, the outermost first. */
+function withParents(path: string): string[] {
+  const names = path.split('/').filter((name) => name !== '');
+  return names.map((_, index) => names.slice(0, index + 1).join('/'));
 }
 
 /** Never writes over a file. On disk when it resolves. */

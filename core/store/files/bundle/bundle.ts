@@ -1,9 +1,10 @@
 // The files of a block's folder as a bundle. Only regular files are packed, never through a link.
+import { lstatSync } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { undefinedFor } from '../../../base/undefined-for.ts';
-import { BLOCK_FILE_LIMITS, ALL_BLOCK_FOLDERS } from '../../parts/block-layout.ts';
-import { bundledFileLimit, MAX_BUNDLE_BYTES } from '../../parts/bundle-names.ts';
+import { ALL_BLOCK_FOLDERS, BLOCK_FILE_LIMITS, SKILLS_FOLDER } from '../../parts/block-layout.ts';
+import { bundledFileLimit, isBundledFolder, MAX_BUNDLE_BYTES, MAX_BUNDLE_ENTRIES } from '../../parts/bundle-names.ts';
 import { assertBundleSize, type BundleFile, packed, tooLarge } from '../../parts/bundle-pack.ts';
 import { hasOwnFolder } from '../regular-file.ts';
 import { READ_SAFELY } from '../regular-file.ts';
@@ -67,5 +68,18 @@ async function pathsIn(folder: string): Promise<string[]> {
     const names = entries.filter((entry) => entry.isFile()).map(({ name }) => `${inner}/${name}`);
     paths.push(...names.filter((path) => bundledFileLimit(path) !== undefined).sort());
   }
+  await addSkills(folder, SKILLS_FOLDER, paths);
   return paths;
+}
+
+/** A link in the place of a folder is no part of the block, as everywhere in skills. */
+async function addSkills(folder: string, inner: string, paths: string[]): Promise<void> {
+  if (lstatSync(join(folder, inner), { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  const entries = await readdir(join(folder, inner), { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (paths.length > MAX_BUNDLE_ENTRIES) return; // which is refused
+    const path = `${inner}/${entry.name}`;
+    if (entry.isDirectory() && isBundledFolder(path)) await addSkills(folder, path, paths);
+    else if (entry.isFile() && bundledFileLimit(path) !== undefined) paths.push(path);
+  }
 }

@@ -30,6 +30,8 @@ const SETTINGS: Readonly<Record<CopiedSetting, string>> = {
   keys: 'keys.json',
   models: 'models.json',
   token: '.api-token',
+  mcp: 'mcp.json',
+  'mcp-pins': 'mcp-pins.json',
   prices: 'prices.json',
   presets: 'presets.json',
 };
@@ -37,7 +39,16 @@ const SETTINGS: Readonly<Record<CopiedSetting, string>> = {
 const CURE = 'end it, and copy again';
 const MAX_SETTING_BYTES = 64 * 1024 * 1024;
 /** What makes a folder hold a workspace. Its machine may have other files there, also for a workspace in a database. */
-const CONTENTS: readonly string[] = [LEDGER_FILE, GATEWAY_FILES.ledger, GATEWAY_FILES.spend, SETTINGS.halt, SETTINGS.keys, SETTINGS.models];
+const CONTENTS: readonly string[] = [
+  LEDGER_FILE,
+  GATEWAY_FILES.ledger,
+  GATEWAY_FILES.spend,
+  SETTINGS.halt,
+  SETTINGS.keys,
+  SETTINGS.models,
+  SETTINGS.mcp,
+  SETTINGS['mcp-pins'],
+];
 const TEMPORARY = /^(?:gateway-)?ledger\.jsonl(?:\.\d+)?\.tmp$/;
 
 /** Takes the lock, except of a folder that is not there: that is made with the first write. Rejects with WORKSPACE_BUSY, or the system's own error. */

@@ -2,16 +2,19 @@
 // is written again only when that is used up. Pure: no I/O.
 //
 // covered-first: a call is sent only while the line on the disk says no less than what all calls of its cover may use.
-// bounded: a line says at most twice what its calls used at their most within a turn or two of TURN_MS. So much too much is counted at most if the process is killed.
+// bounded: a line says at most twice what its calls used at their most within the last PEAK_TURNS, or twice as many. So much too much is counted at most if the process is killed.
+//   A line that followed each turn would be written many times a second, since calls come in bursts.
 // one-place: a call that is noted again is another object with the same place. What becomes of the call is kept there, so that it holds for all of them.
 // until-written: what an ended call has used stays covered until the ledger has its line. That is kept as a sum, because thousands of calls may end before that.
 import { randomUUID } from 'node:crypto';
 import { keptText } from '../../../base/kept-text.ts';
 import { countable } from '../../parts/spend-days.ts';
-import type { GatewayCall, OpenCall } from '../../port.ts';
+import type { GatewayCall, NotedCall, OpenCall } from '../../port.ts';
 
 /** How often the lines are made as small as they may be. */
 export const TURN_MS = 100;
+/** How many turns a line lasts at least that says too much (bounded). */
+export const PEAK_TURNS = 5;
 
 /** What calls use together. */
 interface Sums {
@@ -37,8 +40,9 @@ interface Cover {
   /** Of that, by those that have ended (until-written), and by those of them whose lines are being written. */
   readonly ended: Sums;
   readonly leaving: Sums;
-  /** The most that was used since the last turn. */
+  /** The most that was used in the present span of PEAK_TURNS, and in the one before. */
   peak: Sums;
+  before: Sums;
   /** What its line on the disk says. */
   room: Sums;
 }
@@ -72,14 +76,20 @@ export class CallCovers {
   readonly #idStart = randomUUID();
   #ids = 0;
   #size = 0;
+  #turns = 0;
 
   /** How many calls are covered, those included that have ended. */
   get size(): number {
     return this.#size;
   }
 
+  /** True if there is no line. */
+  get isEmpty(): boolean {
+    return this.#covers.size === 0;
+  }
+
   /** True for a call under way that has no line of its own. */
-  has({ place }: OpenCall): boolean {
+  has({ place }: NotedCall): boolean {
     return place instanceof Covered && !place.hasLeft; // one-place
   }
 
@@ -91,7 +101,7 @@ export class CallCovers {
   }
 
   /** A covered call has ended with this (until-written). False while a line must be written. */
-  end(call: OpenCall, { at, usage, costUsd, leastUsd }: GatewayCall): boolean {
+  end(call: NotedCall, { at, usage, costUsd, leastUsd }: GatewayCall): boolean {
     const covered = call.place as Covered;
     covered.hasLeft = true;
     const isEnough = use(covered, countable(usage?.inputTokens), countable(usage?.totalTokens), countable(costUsd ?? leastUsd), { at, costUsd });
@@ -134,14 +144,24 @@ export class CallCovers {
 
   /** bounded. The lines of covers that say more than that. Begins another turn. */
   turn(): CoverLine[] {
+    this.#turns = (this.#turns + 1) % PEAK_TURNS;
     const lines: CoverLine[] = [];
     for (const cover of this.#covers.values()) {
-      const { room, peak, used } = cover;
-      if (used.calls === 0) lines.push(this.#overLine(cover));
-      else if (exceeds(room, twice(peak))) lines.push(roomLine(cover, peak));
+      const { room, peak, before, used } = cover;
+      const most = larger(peak, before);
+      if (used.calls === 0 && !exceeds(most, used)) lines.push(this.#overLine(cover));
+      else if (exceeds(room, twice(most))) lines.push(roomLine(cover, most));
+      if (this.#turns > 0) continue;
+      cover.before = peak;
       cover.peak = { ...used };
     }
     return lines;
+  }
+
+  /** Drops the covers that no call uses: their lines are to go from the disk at once. */
+  dropUnused(): void {
+    for (const [name, { used }] of this.#covers) if (used.calls === 0) this.#covers.delete(name);
+    this.#recent = undefined;
   }
 
   /** All lines that are on the disk, for a file that is written again. */
@@ -152,12 +172,6 @@ export class CallCovers {
   /** The file is gone, and with it all lines. */
   lost(): void {
     for (const cover of this.#covers.values()) cover.room = nothing();
-  }
-
-  /** Nothing is covered, and the file is empty. */
-  clear(): void {
-    this.#covers.clear();
-    this.#recent = undefined;
   }
 
   #join(call: OpenCall): Covered {
@@ -175,7 +189,7 @@ export class CallCovers {
     let cover = this.#covers.get(name);
     if (cover === undefined) {
       this.#ids += 1;
-      const sums = { used: nothing(), ended: nothing(), leaving: nothing(), peak: nothing(), room: nothing() };
+      const sums = { used: nothing(), ended: nothing(), leaving: nothing(), peak: nothing(), before: nothing(), room: nothing() };
       cover = { id: `${this.#idStart}-${this.#ids}`, key, group, provider, model, at, isPriced: false, ...sums };
       this.#covers.set(name, cover);
     }
@@ -224,6 +238,11 @@ function move({ input, tokens, usd }: Pick<Sums, 'input' | 'tokens' | 'usd'>, to
 
 function exceeds(one: Sums, other: Sums): boolean {
   return one.tokens > other.tokens || one.usd > other.usd || one.input > other.input;
+}
+
+function larger(one: Sums, other: Sums): Sums {
+  const { max } = Math;
+  return { calls: one.calls, input: max(one.input, other.input), tokens: max(one.tokens, other.tokens), usd: max(one.usd, other.usd) };
 }
 
 function twice({ calls, input, tokens, usd }: Sums): Sums {

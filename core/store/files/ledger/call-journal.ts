@@ -2,7 +2,7 @@
 // killed leaves there what its calls may have cost, and the next one counts it.
 //
 // covered-when-busy: when very many calls come, a line is written ahead for all calls of a key at one model (call-covers.ts), since a line for each of them would cost
-//   as much as a fifth of a small request.
+//   as much as a fifth of a small request. That lasts for BUSY_TURNS, since calls come in bursts.
 // noted-first: a call is sent only after the system has its line.
 // ended-soon: the end of a call that has a line of its own is written before its client gets the answer. What is noted in one turn of the event loop shares one write.
 // written-before-forgotten: a line is dropped only after the ledger has the line of the call's end.
@@ -12,10 +12,10 @@ import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, w
 import { isObject, tryParseJson } from '../../../base/json.ts';
 import { keptText } from '../../../base/kept-text.ts';
 import type { Usage } from '../../../types.ts';
-import type { GatewayCall, OpenCall } from '../../port.ts';
+import type { GatewayCall, NotedCall, OpenCall } from '../../port.ts';
 import { storageFault } from '../atomic-file.ts';
 import { readRegular, SAFELY } from '../regular-file.ts';
-import { CallCovers, type CoverLine, TURN_MS } from './call-covers.ts';
+import { CallCovers, type CoverLine, PEAK_TURNS, TURN_MS } from './call-covers.ts';
 
 /** Of lines, most of them of calls that have ended. */
 const MAX_BYTES = 1024 * 1024;
@@ -27,6 +27,7 @@ const OWN_LINE = Symbol('own line');
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** Of notes within TURN_MS; with fewer, each has a line of its own (covered-when-busy). */
 const BUSY_NOTES = 32;
+const BUSY_TURNS = PEAK_TURNS;
 
 /** The calls under way of the keys with limits. */
 export class CallJournal {
@@ -49,7 +50,8 @@ export class CallJournal {
   #timer: NodeJS.Timeout | undefined;
   /** Notes since the last turn. */
   #noted = 0;
-  #wasBusy = false;
+  /** For so many turns, calls share lines. */
+  #busyTurns = 0;
 
   /** `onFault` gets the error of a line for which no call waits. */
   constructor(path: string, onFault: (error: unknown) => void) {
@@ -80,7 +82,7 @@ export class CallJournal {
     this.#noted += 1;
     this.#timer ??= setInterval(() => this.#beginTurn(), TURN_MS).unref();
     if (this.#alone.size > 0 && this.#alone.has(call.id)) this.#alone.set(call.id, call);
-    if (this.#covers.has(call) || (call.place === undefined && (this.#wasBusy || this.#noted > BUSY_NOTES)))
+    if (this.#covers.has(call) || (call.place === undefined && (this.#busyTurns > 0 || this.#noted > BUSY_NOTES)))
       return this.#covers.take(call) ? undefined : this.#writeSoon();
     this.#add(call);
     call.place = OWN_LINE;
@@ -93,7 +95,7 @@ export class CallJournal {
   }
 
   /** Writes the end of a call (ended-soon), and returns its id if it has a line of its own. */
-  end(noted: OpenCall, call: GatewayCall): string | undefined {
+  end(noted: NotedCall, call: GatewayCall): string | undefined {
     if (this.#covers.has(noted)) {
       if (!this.#covers.end(noted, call)) this.#writeSoon().catch(this.#onFault);
       return undefined;
@@ -138,32 +140,46 @@ export class CallJournal {
   forget(ids: readonly string[]): void {
     for (const id of ids) this.#open.delete(id);
     this.#covers.forget();
-    const isEmpty = this.#open.size === 0 && this.#covers.size === 0;
-    if (isEmpty) this.#waiting = '';
-    if (this.#file === undefined && isEmpty && ids.length > 0) this.#file = this.#opened(); // left by an earlier process
-    if (this.#file === undefined) return;
-    if (isEmpty) {
-      ftruncateSync(this.#file, 0);
-      this.#bytes = 0;
-      this.#covers.clear();
-    } else if (this.#bytes > MAX_BYTES) this.#rewrite();
+    if (this.#open.size === 0 && this.#covers.size === 0) this.#waiting = '';
+    if (this.#isEmpty) {
+      if (this.#file === undefined && ids.length > 0) this.#file = this.#opened(); // left by an earlier process
+      this.#empty();
+    } else if (this.#file !== undefined && this.#bytes > MAX_BYTES) this.#rewrite();
   }
 
   /** Drops what `forget` has left in the file. Throws the system's own error. */
   compact(): void {
+    this.#covers.dropUnused();
     if (this.#bytes > 0 || this.#open.size > 0 || this.#covers.size > 0) this.#rewrite();
   }
 
   close(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#covers.dropUnused();
+    try {
+      if (this.#isEmpty) this.#empty();
+    } catch (error) {
+      this.#onFault(error); // the next process counts what no call of this one has used
+    }
     this.#closeFile();
+  }
+
+  /** True if no line of the file is of use. */
+  get #isEmpty(): boolean {
+    return this.#open.size === 0 && this.#covers.isEmpty;
+  }
+
+  #empty(): void {
+    if (this.#file === undefined) return;
+    ftruncateSync(this.#file, 0);
+    this.#bytes = 0;
   }
 
   /** covered-when-busy. */
   #beginTurn(): void {
-    this.#wasBusy = this.#noted > BUSY_NOTES;
-    if (this.#noted === 0 && this.#covers.size === 0) {
+    this.#busyTurns = this.#noted > BUSY_NOTES ? BUSY_TURNS : Math.max(0, this.#busyTurns - 1);
+    if (this.#noted === 0 && this.#busyTurns === 0 && this.#covers.isEmpty) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
@@ -180,6 +196,7 @@ export class CallJournal {
         call.place = OWN_LINE;
       }
       this.#alone.clear();
+      if (lines.length > 0 && this.#isEmpty) this.#empty();
     } catch (error) {
       for (const { id } of alone) this.#open.delete(id); // their cover still holds
       this.#waiting = waiting;
@@ -192,9 +209,21 @@ export class CallJournal {
     this.#file = undefined;
   }
 
-  #add({ place: _place, ...call }: OpenCall): void {
-    const kept = { ...call, requestId: keptText(call.requestId), model: keptText(call.model) };
-    this.#open.set(call.id, kept);
+  #add({ id, at, requestId, key, group, provider, model, usage, costUsd, leastUsd, error }: OpenCall): void {
+    const kept = {
+      id,
+      at,
+      requestId: keptText(requestId),
+      key,
+      group,
+      provider,
+      model: keptText(model),
+      usage,
+      costUsd,
+      leastUsd: leastUsd ?? undefined,
+      error,
+    };
+    this.#open.set(id, kept);
     this.#waiting += `${JSON.stringify(kept)}\n`;
   }
 

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { isFar, later, type ReachedCap, reachedCap } from '../../../block/costs/caps.ts';
 import type { CoreBus } from '../../../bus.ts';
-import type { CappedKey, GatewayBook, GatewayCall, NoRoom, OpenCall, PeriodSpend, UnderWay, Used } from '../../port.ts';
+import type { CappedKey, GatewayBook, GatewayCall, NoRoom, NotedCall, OpenCall, PeriodSpend, UnderWay, Used } from '../../port.ts';
 import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { FileSums, lineOf, parseCall } from './gateway-lines.ts';
@@ -126,7 +126,7 @@ export class GatewayLedger implements GatewayBook {
   }
 
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus tells of it once. */
-  record(call: GatewayCall, noted?: OpenCall): void {
+  record(call: GatewayCall, noted?: NotedCall): void {
     const id = noted === undefined ? call.id : this.#journal.end(noted, call);
     this.#spent.count(call, this.#unwritten); // counted-at-once
     if (call.calls !== 0 && !this.#waiting.add(lineOf(call, id))) this.#isIncomplete = true;

@@ -24,6 +24,8 @@ const SETTINGS: Readonly<Record<CopiedSetting, string>> = {
   keys: 'keys',
   models: 'models',
   token: 'token',
+  mcp: 'mcp',
+  'mcp-pins': 'mcp-pins',
   prices: 'files.prices',
   presets: 'files.presets',
 };

@@ -21,6 +21,7 @@ export const CREATE = {
 with b as (insert into bh.block (name, wanted) values ($1, $2) returning id),
 d as (insert into bh.document (block_id, kind, value) select b.id, u.kind, u.value::json from b, unnest($3::text[], $4::text[]) as u (kind, value)),
 e as (insert into bh.block_entry (block_id, name, description, provider, model) select b.id, $1, $5, $6, $7 from b),
+s as (insert into bh.entry_text (block_id, name, description) select b.id, $1, $5 from b),
 t as (insert into bh.block_tag (tag, name, block_id) select distinct u.tag, $1, b.id from b, unnest($8::text[]) as u (tag))
 select id as block from b`,
 };
@@ -82,6 +83,9 @@ with b as (
     wish = case when $2 then wish else wish or (wanted and owner is not null and not $8::boolean) end
   where id = $1),
 e as (update bh.block_entry set name = $7, description = $3, provider = $4, model = $5, changed_at = clock_timestamp(), gone_at = null where block_id = $1),
+s as (
+  insert into bh.entry_text as s (block_id, name, description) select block_id, $7, $3 from bh.block_entry where block_id = $1
+  on conflict (block_id) do update set name = excluded.name, description = excluded.description where (s.name, s.description) <> (excluded.name, excluded.description)),
 x as (delete from bh.block_tag where block_id = $1 and (name <> $7 or tag <> all ($6::text[])))
 insert into bh.block_tag (tag, name, block_id) select distinct u.tag, $7, $1::bigint from unnest($6::text[]) as u (tag) on conflict do nothing`,
 };

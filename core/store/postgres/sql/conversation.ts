@@ -6,6 +6,8 @@
 // held-place: a message that waits for a person counts in `processing` and in `held`. Its `waiting_for` stays while it is begun, and goes when it is queued or over: so
 //   who begins it knows that it was held.
 
+import { lineParts } from './ledger.ts';
+
 const COLUMNS = 'id, role, status, content, bytes, client_id, reply_to, attempts, at, next_attempt_at, started_at, finished_at, error, rest';
 const SHOWN =
   'm.seq, m.id, m.role, m.status, m.content, m.client_id, m.reply_to, m.attempts, m.at, m.next_attempt_at, m.started_at, m.finished_at, m.error, m.outcome, m.rest, m.waiting_for';
@@ -63,14 +65,11 @@ u as (
 select b.id is not null as ours, ${VERSIONS}, ${SHOWN} from (select) one left join b on true left join m on true`,
 };
 
-/** $4 the message, $5 status, $6 finished at, $7 error (left as it is without $8), $9 more of the outcome, $10 whether there is an answer, $11 and following the answer. */
-export const SETTLE = {
-  name: 'message-settle',
-  text: `
-with b as (${OWNED}),
+/** The parts of SETTLE after \`b\`. */
+const SETTLED = `
 old as (
-  select m.seq, m.status, m.bytes from b join bh.message m on m.block_id = $1
-  where m.id = $4 and m.role = 'user' and m.status in ${WAITING} and (not $10::boolean or $11::text > b.last_id) for update of m),
+  select q.seq, q.status, q.bytes from b join bh.message q on q.block_id = $1
+  where q.id = $4 and q.role = 'user' and q.status in ${WAITING} and (not $10::boolean or $11::text > b.last_id) for update of q),
 m as (
   update bh.message m set status = $5, finished_at = coalesce($6::timestamptz, m.finished_at), next_attempt_at = null, waiting_for = null,
     error = case when $8::boolean then $7::json else m.error end, outcome = coalesce($9::json, m.outcome)
@@ -81,9 +80,23 @@ u as (
     held = k.held - (${HELD})::int, failed = k.failed + ($5 = 'failed')::int, waiting_bytes = k.waiting_bytes - old.bytes,
     next_seq = k.next_seq + $10::boolean::int, last_id = case when $10::boolean then $11::text else k.last_id end,
     due_at = case when k.queued - (old.status = 'queued')::int > 0 then clock_timestamp() end, wish = k.give_back
-  from old, m where k.id = $1 returning k.queued + k.processing as waiting)
-select b.id is not null as ours, m.seq is not null as done, b.last_id, u.waiting, ${VERSIONS}, ${SHOWN}
-from (select) one left join b on true left join m on true left join u on true`,
+  from old, m where k.id = $1 returning k.queued + k.processing as waiting)`;
+const SETTLED_AS = `b.id is not null as ours, m.seq is not null as done, b.last_id, u.waiting, ${VERSIONS}, ${SHOWN}`;
+const SETTLED_IN = '(select) one left join b on true left join m on true left join u on true';
+
+/** $4 the message, $5 status, $6 finished at, $7 error (left as it is without $8), $9 more of the outcome, $10 whether there is an answer, $11 to $24 the answer. */
+export const SETTLE = { name: 'message-settle', text: `with b as (${OWNED}), ${SETTLED} select ${SETTLED_AS} from ${SETTLED_IN}` };
+
+/**
+ * The same, and the line of the call that has made the answer, which is written also where nothing is settled. $25 and following the line, as in `lineParts`. The block is locked
+ * before its budget, as everywhere.
+ */
+export const SETTLE_PAID = {
+  name: 'message-settle-paid',
+  text: `
+with recursive b as (${OWNED}), ${SETTLED},
+${lineParts(25, 'from (select count(*) from b) one')}
+select ${SETTLED_AS}, (select json_agg(s order by s.place) from spends s) as spends from ${SETTLED_IN}`,
 };
 
 /**

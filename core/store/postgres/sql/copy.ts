@@ -14,7 +14,7 @@ export const IS_EMPTY = {
   name: 'copy-is-empty',
   text: `
 select not exists (select from bh.block) and not exists (select from bh.ledger) and not exists (select from bh.gateway_call)
-  and not exists (select from bh.key_day) and not exists (select from bh.setting where key in ('halt', 'keys', 'models', 'token') and value is not null) as empty`,
+  and not exists (select from bh.key_day) and not exists (select from bh.setting where key in ('halt', 'keys', 'models', 'token', 'mcp', 'mcp-pins') and value is not null) as empty`,
 };
 
 export const NOTE = { name: 'copy-note', text: "select value from bh.setting where key = 'copy'" };
@@ -77,6 +77,7 @@ d as (insert into bh.document (block_id, kind, value) select b.id, u.kind, u.val
 e as (
   insert into bh.block_entry (block_id, name, description, provider, model, state, status, cost_usd, gone_at)
   select b.id, $1, $5, $6, $7, $9, $10, $11::float8, $13::timestamptz from b),
+s as (insert into bh.entry_text (block_id, name, description) select b.id, $1, $5 from b),
 t as (insert into bh.block_tag (tag, name, block_id) select distinct u.tag, $1, b.id from b, unnest($8::text[]) as u (tag))
 select id as block from b`,
 };

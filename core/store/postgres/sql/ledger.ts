@@ -35,35 +35,44 @@ export const HOLD = {
 export const RELEASE = { name: 'budget-release', text: 'delete from bh.reservation where call_id = any($1::text[])' };
 
 /**
- * A line, its sums, and the end of its reservation. $1 at, $2 call, $3 block, $4 provider, $5 model, $6 purpose, $7 message, $8 usage, $9 cost, $10 failed, $11 tokens,
- * $12 cost to count, $13 credential, $14 step. What the block has spent since each of $15 comes back, with this line: its quarter of an hour is that of the locked row, see
- * after-the-lock. For a line that is known already, `is_new` is false, and the sums may be older than it.
+ * A line, its sums, and the end of its reservation, as parts of a statement `with recursive`. The values begin with $`from`: at, call, block, provider, model, purpose, message,
+ * usage, cost, failed, tokens, cost to count, credential, step, and the instants since when it is to be said what the block has spent. `first` is done before the budget is locked.
+ * The last part, `spends`, has one row for each instant, with this line: its quarter of an hour is that of the locked row, see after-the-lock. For a line that is known already,
+ * `is_new` is false, and the sums may be older than it.
  */
-export const ADD = {
-  name: 'ledger-add',
-  text: `
-with recursive p as (insert into bh.budget (block) values ($3) on conflict (block) do update set block = excluded.block returning part),
+export function lineParts(from: number, first = ''): string {
+  const [at, call, block, provider, model, purpose, message, usage, cost, failed, tokens, counted, credential, step, since] = Array.from(
+    { length: 15 },
+    (_, index) => `$${from + index}`,
+  );
+  return `
+p as (insert into bh.budget (block) select ${block}::text ${first} on conflict (block) do update set block = excluded.block returning part),
 l as (
   insert into bh.ledger (at, call_id, block, part, provider, model, purpose, message_id, usage, cost_usd, failed, credential, step)
-  select $1::timestamptz, $2, $3, p.part, $4, $5, $6, $7, $8::jsonb, $9::float8, $10::boolean, $13, $14::int from p
+  select ${at}::timestamptz, ${call}, ${block}, p.part, ${provider}, ${model}, ${purpose}, ${message}, ${usage}::jsonb, ${cost}::float8, ${failed}::boolean, ${credential},
+    ${step}::int from p
   on conflict do nothing returning at, part),
-d as (delete from bh.reservation where call_id = $2),
+d as (delete from bh.reservation where call_id = ${call}),
 n as (
   insert into bh.spend as s (part, quarter, calls, tokens, cost_usd, newest)
-  select part, date_bin(${QUARTER}at, timestamptz 'epoch'), 1, $11::bigint, $12::numeric, at from l
+  select part, date_bin(${QUARTER}at, timestamptz 'epoch'), 1, ${tokens}::bigint, ${counted}::numeric, at from l
   on conflict (part, quarter) do update set calls = s.calls + 1, tokens = s.tokens + excluded.tokens, cost_usd = s.cost_usd + excluded.cost_usd,
     newest = greatest(s.newest, excluded.newest)
   returning part, quarter, tokens, cost_usd),
 r (part) as (select part from p union select g.before from bh.lineage g join r on g.part = r.part),
-i as (select date_bin(${QUARTER}u.since, timestamptz 'epoch') as since, u.place from unnest($15::timestamptz[]) with ordinality u (since, place)),
+i as (select date_bin(${QUARTER}u.since, timestamptz 'epoch') as since, u.place from unnest(${since}::timestamptz[]) with ordinality u (since, place)),
 x as (
   select quarter, tokens, cost_usd from n
   union all
   select s.quarter, s.tokens, s.cost_usd from r join bh.spend s on s.part = r.part
-  where s.quarter >= (select min(since) from i) and not exists (select from n where n.part = s.part and n.quarter = s.quarter))
-select coalesce(sum(x.cost_usd), 0) as usd, coalesce(sum(x.tokens), 0) as tokens, exists (select from n) as is_new
-from i left join x on x.quarter >= i.since group by i.place order by i.place`,
-};
+  where s.quarter >= (select min(since) from i) and not exists (select from n where n.part = s.part and n.quarter = s.quarter)),
+spends as (
+  select coalesce(sum(x.cost_usd), 0) as usd, coalesce(sum(x.tokens), 0) as tokens, exists (select from n) as is_new, i.place
+  from i left join x on x.quarter >= i.since group by i.place)`;
+}
+
+/** A line alone. */
+export const ADD = { name: 'ledger-add', text: `with recursive ${lineParts(1)} select usd, tokens, is_new from spends order by place` };
 
 /** After LOCK of both. $1 from, $2 to: both get a new part; that of \`to\` knows what both had. */
 export const CARRY = {

@@ -1,5 +1,6 @@
 // The statements of the list of blocks. Pure: no I/O.
 import type { ListSort } from '../../store.ts';
+import { GRAMS } from '../migrations/005-list-texts.ts';
 import type { Statement } from '../pool.ts';
 
 /** What an entry is made of. The numbers of the blocks come from `w`, with their order in `place`. */
@@ -54,24 +55,63 @@ const FILTERS = {
   state: (at: string) => `e.state = any(${at}::text[])`,
   status: (at: string) => `e.status = ${at}`,
   tag: (at: string) => `exists (select from bh.block_tag t where t.block_id = e.block_id and t.tag = ${at})`,
+  blocks: (at: string) => `e.block_id = any(${at}::bigint[])`,
   text: (at: string) => `(e.name ilike ${at} or e.description ilike ${at})`,
 } as const;
 /** What a page may be filtered by. */
 export type ListFilter = keyof typeof FILTERS;
 
-/** A page: $1 how many, then the values of the filters in their order, then the two of the cursor. */
-export function pageStatement(sort: ListSort, filters: readonly ListFilter[], hasCursor: boolean): Statement {
+/** As many entries are read in some 10 ms. A text of one block in fifty is found among them. */
+export const LOOKS_AT = 5000;
+
+/**
+ * A page: $1 how many, then the values of the filters in their order, then the two of the cursor. With `looksAt`, a text is looked for only in so many entries, in their order.
+ */
+export function pageStatement(sort: ListSort, filters: readonly ListFilter[], hasCursor: boolean, looksAt?: number): Statement {
   const { key, type, last, direction } = ORDER[sort];
-  const conditions = filters.map((filter, index) => FILTERS[filter](`$${index + 2}`));
+  const isBounded = looksAt !== undefined && filters.includes('text');
+  const conditionOf = (filter: ListFilter): string => FILTERS[filter](`$${filters.indexOf(filter) + 2}`);
+  const conditions = filters.filter((filter) => !isBounded || filter !== 'text').map(conditionOf);
   const [first, second] = [filters.length + 2, filters.length + 3];
   const lastType = last === 'e.name' ? 'text' : 'bigint';
   if (hasCursor) conditions.push(`(${key}, ${last}) ${direction === 'asc' ? '>' : '<'} ($${first}::${type}, $${second}::${lastType})`);
+  const order = `order by ${key} ${direction}, ${last} ${direction}`;
+  const all = `from bh.block_entry e where ${['e.gone_at is null', ...conditions].join(' and ')}`;
+  const found = isBounded ? `from (select e.* ${all} ${order} limit ${looksAt}) e where ${conditionOf('text')}` : all;
   return {
-    name: ['list-page', sort, ...filters, ...(hasCursor ? ['on'] : [])].join('-'),
+    name: ['list-page', sort, ...filters, ...(hasCursor ? ['on'] : []), ...(isBounded ? [looksAt === LOOKS_AT ? 'near' : `near${looksAt}`] : [])].join('-'),
     text: `with p as (
-  select e.block_id, e.changed_at, (${key})::text as key from bh.block_entry e where ${['e.gone_at is null', ...conditions].join(' and ')}
-  order by ${key} ${direction}, ${last} ${direction} limit $1),
+  select e.block_id, e.changed_at, (${key})::text as key ${found}
+  ${order} limit $1),
 w as (select p.*, row_number() over () as place from p)
 ${FACTS}`,
   };
 }
+
+/** Whether the list has more than $1 entries. */
+export const IS_LONG: Statement = { name: 'list-is-long', text: 'select exists (select from bh.block_entry where gone_at is null offset $1) as more' };
+
+const THREES = (text: string): string => `array(select substr(${text}, i, 3) from generate_series(1, length(${text}) - 2) i)`;
+const TEXT_GRAMS = GRAMS('t.name || chr(1) || t.description');
+/** The blocks that have all threes of letters of $1, $2 at most. Names are compared by the letters of ASCII alone. */
+export const WITH_THREES: Statement = {
+  name: 'list-with-threes',
+  text: `
+select t.block_id as block from bh.entry_text t
+where ${TEXT_GRAMS} @> ${THREES('lower($1::text)')} or ${TEXT_GRAMS} @> ${THREES('lower($1::text collate "C")')} limit $2`,
+};
+
+/** Servers that write no texts. $1 the oldest protocol that does. */
+export const HAS_OLDER: Statement = { name: 'list-has-older', text: 'select exists (select from bh.node where protocol < $1) as found' };
+/** Writes the texts of entries that have others, or none: of $2 after the block $1. The last one of those comes back. */
+export const MEND_TEXTS: Statement = {
+  name: 'list-mend-texts',
+  text: `
+with e as (select block_id, name, description from bh.block_entry where block_id > $1 order by block_id limit $2),
+s as (
+  insert into bh.entry_text as s (block_id, name, description)
+  select e.block_id, e.name, e.description from e left join bh.entry_text t using (block_id)
+  where t.block_id is null or (t.name, t.description) <> (e.name, e.description)
+  on conflict (block_id) do update set name = excluded.name, description = excluded.description)
+select max(block_id) as last from e`,
+};

@@ -31,11 +31,15 @@ export const RENEW = {
 
 export const LEAVE = { name: 'node-leave', text: `with k as (delete from bh.setting where key in (${DRAINED}, ${SERVED})) delete from bh.node where id = $1` };
 
-/** No row: there is no such server. $1 the server, $2 whether it is to give its blocks away. Wishes of servers that did not come back within a month are forgotten. */
+/**
+ * No row: there is no such server. $1 the server, $2 whether it is to give its blocks away, $3 the oldest protocol that knows of it: an older server is not asked. Wishes of
+ * servers that did not come back within a month are forgotten.
+ */
 export const DRAIN = {
   name: 'node-drain',
   text: `
-with n as (update bh.node set draining = $2::boolean where id = $1 returning id),
+with f as (select id, version, protocol from bh.node where id = $1),
+n as (update bh.node set draining = $2::boolean where id = $1 and (not $2::boolean or protocol >= $3::int) returning id),
 k as (
   insert into bh.setting (key, value) select 'drained.' || id, to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD') from n where $2::boolean
   on conflict (key) do nothing),
@@ -43,7 +47,7 @@ x as (delete from bh.setting where not $2::boolean and key in (select 'drained.'
 o as (
   delete from bh.setting where key like 'drained.%' and value < to_char(clock_timestamp() at time zone 'UTC' - interval '30 days', 'YYYY-MM-DD')
   and not exists (select from bh.node where key = 'drained.' || id))
-select id from n`,
+select f.version, n.id is not null as knows from f left join n on true`,
 };
 
 /** The foreign keys free what it had. After a restart of the database, everybody has a lease of $1 ms to come back. */

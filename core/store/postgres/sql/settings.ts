@@ -1,7 +1,10 @@
 // The statements of the settings. Pure: no I/O.
 
-/** $1 the names. */
-export const SETTINGS = { name: 'settings', text: 'select key, value, rev from bh.setting where key = any($1::text[])' };
+/** Those that are newer than what is known of them. $1 the names, $2 their revisions. */
+export const SETTINGS = {
+  name: 'settings',
+  text: 'select s.key, s.value, s.rev from unnest($1::text[], $2::bigint[]) as k (key, rev) join bh.setting s on s.key = k.key and s.rev > k.rev',
+};
 
 /** Only while the revision is $3, and 0 where there is nothing yet: otherwise no row comes back. $1 the name, $2 the text. A new token ends all passes. */
 export const SET = {

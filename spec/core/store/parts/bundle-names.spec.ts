@@ -1,5 +1,5 @@
 import t from 'tap';
-import { bundledFileLimit } from '../../../../core/store/parts/bundle-names.ts';
+import { bundledFileLimit, isBundledFolder } from '../../../../core/store/parts/bundle-names.ts';
 import { assertBundleSize, packed, tooLarge } from '../../../../core/store/parts/bundle-pack.ts';
 import { DOCUMENTS, stoppedConfig } from '../../../../core/store/parts/documents.ts';
 import { assertPartSize, noLogFile, startOfLine, textOfEnd } from '../../../../core/store/parts/log-text.ts';
@@ -31,6 +31,24 @@ t.test('no other files may be bundled', async (t) => {
   paths.push('/config.json', '../config.json', 'logs', 'logs/', 'logs/.', 'logs/..', 'logs/../config.json', 'logs/a/b', 'logs//a', 'other/a.log', 'logs\\a');
   paths.push('logs/a\\b', 'logs/a\nb', 'logs/a\0', 'logs/\ufffd', 'logs/.a.log.0123456789abcdef.tmp', `logs/${'é'.repeat(128)}`, 'chat-archive');
   for (const path of paths) t.notOk(bundledFileLimit(path), JSON.stringify(path));
+});
+
+t.test('the files of skills may be bundled, and no others below their folder', async (t) => {
+  for (const path of ['skills/a/SKILL.md', 'skills/a/b/c.md', 'skills/a/1/2/3/4/x.md']) t.equal(bundledFileLimit(path), 65_536, path);
+  const others = [
+    'skills',
+    'skills/x.md',
+    'skills/a/',
+    'skills/../config.json',
+    'skills/a/../x',
+    'skills/a/.git',
+    'skills/.a/SKILL.md',
+    'skills/a/1/2/3/4/5/x.md',
+  ];
+  for (const path of [...others, 'skills//SKILL.md', 'skills/a\\b/c', 'skills/a/b\0c']) t.notOk(bundledFileLimit(path), JSON.stringify(path));
+  for (const path of ['skills', 'skills/a', 'skills/a/b/c', 'logs', 'runs']) t.ok(isBundledFolder(path), path);
+  for (const path of ['', 'other', 'skills/..', 'skills/.git', 'logs/a', 'skills/a/1/2/3/4/5']) t.notOk(isBundledFolder(path), path);
+  t.match(tooLarge('a', 'skills/x/long.md', 5, 4), { message: /Shorten it, or move it out of the skill/ });
 });
 
 t.test('a bundle that is too large says so, and one whose files can not be read has their error', async (t) => {

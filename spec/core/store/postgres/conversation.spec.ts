@@ -2,10 +2,12 @@
 import t, { type Test } from 'tap';
 import type { Claim, MessageToAppend } from '../../../../core/store/port.ts';
 import { PostgresConversation } from '../../../../core/store/postgres/conversation.ts';
+import { PostgresLedger } from '../../../../core/store/postgres/ledger.ts';
 import { PostgresMembership as Membership } from '../../../../core/store/postgres/membership.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
 import { ENTRIES } from '../../../../core/store/postgres/sql/conversation.ts';
 import { fullAnswer } from '../../../conformance/store/conversation-suite.ts';
+import { lineOf } from '../../../conformance/store/ledger-suite.ts';
 import { blockIn, type Migrated, migrated } from '../../../support/migrated.ts';
 import { type Owned, owned } from '../../../support/owned.ts';
 import { noPostgres } from '../../../support/postgres.ts';
@@ -301,6 +303,73 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await b.conversation(block).append(message('five'));
     await own.begin(entry.id);
     t.same(await own.entries(), await asRead(), 'also where another server has changed something before it');
+  });
+
+  t.test('the line of a call is written with its answer, in one statement, and also where the block is another’s or the message has its outcome', async (t) => {
+    const { a, b, block, ask } = await servers(t);
+    const ran: string[] = [];
+    const query: Database['query'] = (statement, values) => {
+      ran.push(statement.name);
+      return a.database.query(statement, values);
+    };
+    const database = { query } as Database;
+    const bills = new PostgresLedger({ database, node: () => a.node.node, now: () => Date.parse('2026-11-20T12:00:00.000Z') });
+    const conversation = new PostgresConversation({ database, block, at: () => new Date().toISOString(), bills });
+    const claim = await a.take(block);
+    const kept: unknown[] = [];
+    const answered = async (id: string, n: string): Promise<readonly [boolean, readonly string[]]> => {
+      const line = lineOf(n);
+      bills.hand(line);
+      ran.length = 0;
+      const settled = await conversation.settle(claim, id, { status: 'done' }, fullAnswer(owned(conversation, claim), id), {
+        line,
+        kept: async () => void kept.push(await bills.spend('ada', [0])),
+      });
+      return [settled !== undefined, [...ran]];
+    };
+    const add = async (content: string): Promise<string> => ((await conversation.append(message(content))) as { entry: { id: string } }).entry.id;
+    const first = await add('1');
+    await conversation.begin(claim, first);
+    await bills.spend('ada', [0]);
+    t.strictSame(await answered(first, '1'), [true, ['message-settle-paid']]);
+    t.strictSame(kept, [[{ usd: 0.25, tokens: 10 }]], 'what the block has spent comes with it');
+
+    t.strictSame(await answered(first, '2'), [false, ['message-settle-paid']], 'it has its outcome already');
+
+    const second = await add('2');
+    await conversation.begin(claim, second);
+    await b.conversation(block).append(message('grows past it', { clientId: 'far ahead' }));
+    await ask(`update bh.block set last_id = 'msg_~' where id = $1`, [block]);
+    await conversation.cancel(second, claim);
+    await ask('update bh.block set fence = fence + 1 where id = $1', [block]);
+    await t.rejects(answered(second, '3'), { code: 'LEASE_LOST' });
+    t.strictSame(
+      (await ask('select call_id from bh.ledger order by call_id')).map(({ call_id }) => call_id),
+      ['1', '2', '3'],
+    );
+    t.equal(kept.length, 3);
+  });
+
+  t.test('a line whose answer is lost with that of its statement is written again, and counts once', async (t) => {
+    const world = await migrated(t);
+    const block = await blockIn(world, 'ada');
+    const { database, proxy } = await world.openByProxy();
+    const { node } = await Server.join(world.database);
+    const bills = new PostgresLedger({ database, node: () => node.node, now: Date.now });
+    const conversation = new PostgresConversation({ database, block, at: () => new Date().toISOString(), bills });
+    const claim = await node.take({ name: '', block });
+    if ('heldBy' in claim) throw new Error('somebody has it');
+    const { entry } = (await conversation.append(message('1'))) as { entry: { id: string } };
+    await conversation.begin(claim, entry.id);
+    const line = lineOf('1');
+    bills.hand(line);
+    proxy.loseAnswerTo('insert into');
+    const kept = async (): Promise<void> => void t.fail('nothing is known of it');
+    await t.rejects(conversation.settle(claim, entry.id, { status: 'done' }, fullAnswer(owned(conversation, claim), entry.id), { line, kept }), {
+      code: 'STORE_UNREACHABLE',
+    });
+    await bills.ready();
+    t.strictSame(await world.ask('select calls, tokens from bh.spend'), [{ calls: '1', tokens: '10' }]);
   });
 
   t.test('whose turn it is is known without a look where a message was added to an empty block, and nobody else has touched it', async (t) => {

@@ -6,6 +6,7 @@ import type { Database } from '../../../../core/store/postgres/pool.ts';
 import { callOf, lineOf } from '../../../conformance/store/ledger-suite.ts';
 import { migrated } from '../../../support/migrated.ts';
 import { noPostgres } from '../../../support/postgres.ts';
+import { until } from '../../../support/until.ts';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const now = (): number => NOON;
@@ -56,6 +57,41 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await ledger.ready();
     t.strictSame(await ledger.spend('ada', [NOON]), [{ usd: 0.5, tokens: 20 }]);
     t.strictSame(await ask('select count(*)::int as n from bh.ledger'), [{ n: 2 }]);
+  });
+
+  t.test('L2, L3: a line that was handed over and goes with no answer is written alone, once, and holds its place until then', async (t) => {
+    const { database, ask } = await migrated(t);
+    const ran: string[] = [];
+    const query: Database['query'] = (statement, values) => {
+      ran.push(statement.name);
+      return database.query(statement, values);
+    };
+    const { transaction } = database;
+    const ledger = ledgerOn({ query, transaction: transaction.bind(database) } as unknown as Database);
+    const lines = () => ask('select call_id from bh.ledger order by call_id');
+    const held = () => ask('select call_id from bh.reservation');
+    t.equal((await ledger.reserve(callOf('1', 1), new AbortController().signal)).kind, 'ok');
+    ledger.hand(lineOf('1'));
+    ledger.release({ block: 'ada', id: '1' });
+    t.strictSame([await lines(), await held()], [[], [{ call_id: '1' }]], 'it counts as reserved');
+    t.strictSame(await ledger.spend('ada', [NOON]), [{ usd: 0.25, tokens: 10 }], 'who asks what was spent gets it with the line');
+    t.strictSame([await lines(), await held()], [[{ call_id: '1' }], []]);
+    t.equal(ledger.send(lineOf('1')), undefined, 'it has no answer to go with any more');
+
+    ledger.hand(lineOf('2'));
+    t.ok(ledger.send(lineOf('2')));
+    ledger.send(lineOf('2'))?.failed();
+    ledger.hand(lineOf('3'));
+    ledger.send(lineOf('3'))?.failed();
+    await ledger.ready();
+    t.strictSame(await lines(), [{ call_id: '1' }, { call_id: '3' }], 'one whose outcome is not known is written before another call');
+    ran.length = 0;
+    ledger.hand(lineOf('4'));
+    await until('a line is written alone', () => ran.at(-1) === 'ledger-add');
+    await ledger.ready();
+    ledger.hand(lineOf('5'));
+    await ledger.close();
+    t.equal((await lines()).length, 4);
   });
 
   t.test('the statement of a line answers what was asked before it, with the earlier names of the block', async (t) => {

@@ -4,6 +4,7 @@ import { PostgresMembership as Membership, type MembershipOptions } from '../../
 import { assertMigrated } from '../../../../core/store/postgres/migrate.ts';
 import { parseStorePlace } from '../../../../core/store/postgres/place.ts';
 import { Database } from '../../../../core/store/postgres/pool.ts';
+import { PROTOCOLS } from '../../../../core/store/postgres/protocol.ts';
 import { type Migrated, migrated } from '../../../support/migrated.ts';
 import { ask, noPostgres, OwnPostgres } from '../../../support/postgres.ts';
 
@@ -153,6 +154,20 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await second.leave();
     t.equal(second.lost.aborted, true);
     t.match(await claimed(first, 1), [{ fence: 3 }]);
+  });
+
+  t.test('a server of a version that knows no draining is not asked for it, and who asks reads what to do', async (t) => {
+    const { database, ask } = await migrated(t);
+    const [old, own] = [await join(database), await join(database)];
+    await ask('update bh.node set protocol = $2, version = $3 where id = $1', [old.node, PROTOCOLS.drained - 1, '0.0.9']);
+    await t.rejects(own.drain(old.node, true), { code: 'WRONG_STATE', message: /version 0\.0\.9.*Stop it, or start a newer version/ });
+    t.strictSame(
+      await ask("select draining, (select count(*)::int from bh.setting where key like 'drained.%') as wishes from bh.node where id = $1", [old.node]),
+      [{ draining: false, wishes: 0 }],
+    );
+    t.equal(await own.drain(own.node, true), true);
+    t.equal(await own.drain(old.node, false), true, 'to take blocks is what it does anyway');
+    t.equal(await own.drain('nobody', true), false);
   });
 
   t.test('a server renews by itself', async (t) => {

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { assertMigrated, type Migration, migrate, migrationScript, pendingMigrations } from '../../../../core/store/postgres/migrate.ts';
+import { PROTOCOL } from '../../../../core/store/postgres/protocol.ts';
 import { parseStorePlace } from '../../../../core/store/postgres/place.ts';
 import { Database } from '../../../../core/store/postgres/pool.ts';
 import { ask, noPostgres, postgresStore } from '../../../support/postgres.ts';
@@ -15,11 +16,17 @@ async function open(t: Test) {
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('an empty database gets its schema, once, however many ask for it', async (t) => {
     const { place, database } = await open(t);
-    t.match(await pendingMigrations(database.query), [{ name: '001-tables' }, { name: '002-blocks' }, { name: '003-credentials' }, { name: '004-runs' }]);
+    t.match(await pendingMigrations(database.query), [
+      { name: '001-tables' },
+      { name: '002-blocks' },
+      { name: '003-credentials' },
+      { name: '004-runs' },
+      { name: '005-list-texts' },
+    ]);
     const done = await Promise.all(Array.from({ length: 5 }, () => migrate(place)));
     t.strictSame(
       done.flat().map(({ name }) => name),
-      ['001-tables', '002-blocks', '003-credentials', '004-runs'],
+      ['001-tables', '002-blocks', '003-credentials', '004-runs', '005-list-texts'],
     );
     t.strictSame(await pendingMigrations(database.query), []);
     await assertMigrated(database);
@@ -55,7 +62,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('a schema that only newer programs may write is refused', async (t) => {
     const { store, database } = await open(t);
     await assertMigrated(database);
-    await ask(store, "insert into bh.setting (key, value) values ('schema.min_protocol', '2')");
+    await ask(store, "insert into bh.setting (key, value) values ('schema.min_protocol', $1)", [PROTOCOL + 1]);
     await t.rejects(assertMigrated(database), { code: 'STORE_TOO_NEW' });
   });
 

@@ -103,7 +103,20 @@ function MarkBox({ tool, mark, disabled, put }: MarkBoxProps) {
 function Definition({ tool: { hash, now, was, state } }: { readonly tool: ToolView }) {
   const [isOpen, setOpen] = useState(state === 'changed');
   if (now === undefined) return null;
-  const lines = compareLines(was === undefined ? '' : JSON.stringify(was, null, 2), JSON.stringify(now, null, 2));
+  return (
+    <>
+      <button type="button" class="fold sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name={isOpen ? 'chevron' : 'next'} small />
+        {toolsText.definition} <span class="mono t3">{hash.slice(0, 16)}</span>
+      </button>
+      {isOpen && <Sides was={was && JSON.stringify(was, null, 2)} now={JSON.stringify(now, null, 2)} />}
+    </>
+  );
+}
+
+/** A text; with what was approved, both side by side. */
+export function Sides({ was, now }: { readonly was: string | undefined; readonly now: string }) {
+  const lines = compareLines(was ?? '', now);
   const side = (kind: 'added' | 'removed', title: string | undefined) => (
     <div>
       {title !== undefined && <h3 class="sm">{title}</h3>}
@@ -119,17 +132,9 @@ function Definition({ tool: { hash, now, was, state } }: { readonly tool: ToolVi
     </div>
   );
   return (
-    <>
-      <button type="button" class="fold sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <Icon name={isOpen ? 'chevron' : 'next'} small />
-        {toolsText.definition} <span class="mono t3">{hash.slice(0, 16)}</span>
-      </button>
-      {isOpen && (
-        <div class="sides">
-          {was !== undefined && side('removed', toolsText.approvedWas)}
-          {side('added', was === undefined ? undefined : toolsText.nowIs)}
-        </div>
-      )}
-    </>
+    <div class="sides">
+      {was !== undefined && side('removed', toolsText.approvedWas)}
+      {side('added', was === undefined ? undefined : toolsText.nowIs)}
+    </div>
   );
 }

@@ -22,6 +22,7 @@ import { Button, Copy, Empty, Problem } from '../../parts/widgets.tsx';
 import { approveText, chatText, removeServerTitle, serverStateText, toolsOfText, toolsText } from '../../text/index.ts';
 import { ServerForm } from './form.tsx';
 import { ToolList } from './list.tsx';
+import { Skills } from './skills.tsx';
 
 const TONES: Readonly<Record<string, string>> = { failed: 'bad', paused: 'warn' };
 
@@ -48,6 +49,7 @@ export default function Tools() {
           {data?.map((server) => (
             <Server key={server.name} listed={server} reload={reload} />
           ))}
+          {data !== undefined && <Skills />}
         </div>
       </div>
     </>

@@ -3,6 +3,7 @@ import t from 'tap';
 import { replyOf } from '../../../../../core/block/reply/run/block-reply.ts';
 import { Builtins } from '../../../../../core/block/reply/run/builtins.ts';
 import { BlockhouseError } from '../../../../../core/errors.ts';
+import { RunSkills } from '../../../../../core/block/reply/run/run-skills.ts';
 import { RunTools } from '../../../../../core/block/reply/run/run-tools.ts';
 import type { ToolDefinition } from '../../../../../core/tools/port.ts';
 import { answerRecord, callRecord, modelRecord, resultRecord, runRecord } from '../../../../support/tools/records.ts';
@@ -117,10 +118,12 @@ t.test('a built-in tool that is not there is not begun', async (t) => {
   await t.rejects(builtins.call({ tool: 'other', arguments: {}, callId: 'ada/m1/1.1' } as never, new AbortController().signal), { code: 'TOOL_NOT_BEGUN' });
 });
 
+const NO_SKILLS = await RunSkills.open({ host: undefined, owners: [] }, { skills: [] });
+
 t.test('the list of a run grows with its journal', async (t) => {
   const catalogue = { tools: GITHUB, settings: { github: TRUSTED }, problems: [] };
   const state = new RunState([{ ...runRecord(), tools: ['github/issues_1#pin-of-issues_1'] } as RunRecord]);
-  const list = new RunTools({ catalogue, settings: toolSettings({ tools: FINDING }) as ToolSettings, state, offer: undefined });
+  const list = new RunTools({ catalogue, settings: toolSettings({ tools: FINDING }) as ToolSettings, state, offer: undefined, skills: NO_SKILLS });
   t.strictSame(
     list.offered.map(({ id }) => id),
     ['github/issues_1'],

@@ -55,6 +55,7 @@ async function made(
     resultTokens: 100,
     signal: new AbortController().signal,
     causes,
+    lost: new Set(),
     mayCall: () => true,
     at: () => AT,
     onCall: () => undefined,
@@ -155,6 +156,29 @@ t.test('a result that can not be written ends the step, after all calls have end
     records[0]?.t === 'result' ? Promise.reject(new BlockhouseError('STORAGE_FULL', 'full')) : append.call(one.journal, records, options);
   await t.rejects(one.work, { code: 'STORAGE_FULL' });
   t.equal(ended, 2);
+});
+
+t.test('task-first: a task is on disk before its host goes on, and where it can not be written, that is the fault', async (t) => {
+  const seen: number[] = [];
+  const task = { taskId: 'k1', ttlMs: 5, pollMs: 100 };
+  const one = await made(1, async (call, signal) => {
+    await call.onTask?.(task);
+    seen.push(one.appends.length);
+    return paid(call, signal);
+  });
+  await one.work;
+  t.strictSame(one.appends[1], { kinds: ['task 1.1'], quiet: false });
+  t.strictSame(seen, [2]);
+  t.match(one.journal.state.callAt('1.1')?.task, { ...task, at: AT });
+  const full = await made(1, async (call, signal) => {
+    await call.onTask?.(task);
+    return paid(call, signal);
+  });
+  const { append } = full.journal;
+  full.journal.append = (records, options) =>
+    records[0]?.t === 'task' ? Promise.reject(new BlockhouseError('STORAGE_FULL', 'full')) : append.call(full.journal, records, options);
+  await t.rejects(full.work, { code: 'STORAGE_FULL' });
+  t.strictSame(full.causes.size, 0);
 });
 
 t.test('a result that was cut is named only where the whole of it is kept', async (t) => {

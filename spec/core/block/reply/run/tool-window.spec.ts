@@ -51,7 +51,7 @@ async function windowOf(ids: readonly string[], { config = configOf(), result = 
   const history = [...ids.flatMap((id) => answered(id)), question];
   const context = contextWith(history, Object.fromEntries(ids.map((id) => [id, runOf(result)])));
   const runs = await earlierRuns(context, question);
-  return { runs, ...(await toolWindow({ context, config, messageId: 'last', runs, tools: [], candidate: { provider, model: 'm', config: {} } })) };
+  return { runs, ...(await toolWindow({ context, config, messageId: 'last', runs, tools: [], skills: '', candidate: { provider, model: 'm', config: {} } })) };
 }
 
 const rolesOf = (messages: readonly Message[]): string => messages.map(({ role }) => role[0]).join('');
@@ -110,7 +110,8 @@ t.test('a message that sees fewer exchanges sees fewer calls; without a journal 
   const runs = await earlierRuns(context, history[2] as ChatEntry);
   t.equal(
     rolesOf(
-      (await toolWindow({ context, config: configOf(), messageId: 'last', runs, tools: [], candidate: { provider: 'p', model: 'm', config: {} } })).messages,
+      (await toolWindow({ context, config: configOf(), messageId: 'last', runs, tools: [], skills: '', candidate: { provider: 'p', model: 'm', config: {} } }))
+        .messages,
     ),
     'uau',
   );

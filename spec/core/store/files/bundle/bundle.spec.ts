@@ -35,6 +35,33 @@ t.test('a block comes back as it was packed', async (t) => {
   t.equal(statSync(join(folder, 'empty', 'logs', 'empty.log')).mtimeMs, 1_000_000_000);
 });
 
+t.test('skills of a block go along, and nothing else of their folder', async (t) => {
+  const skills = {
+    invoice: { 'SKILL.md': 'text', references: { 'terms.md': 'Terms.', '.hidden': 'x' }, '.git': { config: 'x' } },
+    'loose.md': 'x',
+    '.draft': { 'SKILL.md': 'x' },
+  };
+  const folder = t.testdir({ block: { ...BLOCK, skills }, empty: {}, outside: { 'SKILL.md': 'secret' } });
+  symlinkSync(join(folder, 'outside'), join(folder, 'block/skills/linked'));
+  symlinkSync(join(folder, 'outside/SKILL.md'), join(folder, 'block/skills/invoice/linked.md'));
+  await unpackInto(await packFolder(join(folder, 'block'), 'alpha'), join(folder, 'empty'));
+  const names = Object.keys(filesIn(join(folder, 'empty'))).filter((name) => name.startsWith('skills'));
+  t.strictSame(names, ['skills/invoice/SKILL.md', 'skills/invoice/references/terms.md']);
+  t.equal(statSync(join(folder, 'empty/skills/invoice')).mode & 0o777, 0o700);
+  writeFileSync(join(folder, 'block/skills/invoice/long.md'), 'x'.repeat(65_537));
+  await t.rejects(packFolder(join(folder, 'block'), 'alpha'), {
+    code: 'INVALID_REQUEST',
+    message: /alpha\/skills\/invoice\/long\.md has 65537 bytes.*move it out of the skill/,
+  });
+});
+
+t.test('a link in the place of the folder of skills is not packed', async (t) => {
+  const folder = t.testdir({ block: BLOCK, empty: {}, outside: { invoice: { 'SKILL.md': 'secret' } } });
+  symlinkSync(join(folder, 'outside'), join(folder, 'block/skills'));
+  await unpackInto(await packFolder(join(folder, 'block'), 'alpha'), join(folder, 'empty'));
+  t.notOk(readdirSync(join(folder, 'empty')).includes('skills'));
+});
+
 t.test("the system's tar can read a bundle", async (t) => {
   const folder = t.testdir({ block: BLOCK });
   writeFileSync(join(folder, 'alpha.tar.gz'), await packFolder(join(folder, 'block'), 'alpha'));

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { CallCovers, type CoverLine } from '../../../../../core/store/files/ledger/call-covers.ts';
+import { CallCovers, type CoverLine, PEAK_TURNS } from '../../../../../core/store/files/ledger/call-covers.ts';
 import type { GatewayCall, OpenCall } from '../../../../../core/store/port.ts';
 import { Random } from '../../../../support/crash/random.ts';
 
@@ -102,7 +102,10 @@ t.test('whatever calls come, end and are forgotten: the disk says no less than t
   }
   t.same(faults.slice(0, 3), []);
   t.ok(lines < ids / 10, `${lines} lines for ${ids} calls`);
-  disk.write(covers.turn());
+  const endSpans = (): void => {
+    for (let turn = 0; turn < 2 * PEAK_TURNS; turn += 1) disk.write(covers.turn());
+  };
+  endSpans();
   disk.write(covers.turn());
   for (const [key, model] of [
     ['a', 'm'],
@@ -113,6 +116,7 @@ t.test('whatever calls come, end and are forgotten: the disk says no less than t
   covers.beginForget();
   covers.forget();
   t.equal(covers.size, 0);
+  endSpans();
   disk.write(covers.turn());
   t.same(disk.said('a', 'm'), { tokens: 0, usd: 0 }, 'nothing stays');
 });

@@ -3,6 +3,7 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { TURN_MS } from '../../../../../core/store/files/ledger/call-covers.ts';
 import { CallJournal } from '../../../../../core/store/files/ledger/call-journal.ts';
 import type { GatewayCall, OpenCall } from '../../../../../core/store/port.ts';
 
@@ -39,6 +40,11 @@ const idsIn = (path: string): string[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line).id);
+
+/** What no call uses any more stays for a moment. */
+const emptied = async (path: string): Promise<void> => {
+  while (readFileSync(path).length > 0) await delay(5);
+};
 
 t.test('calls that are noted in one turn are written together, and a call that has ended is forgotten', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
@@ -159,7 +165,7 @@ t.test('what calls of many have used is covered until the ledger has it, also if
   t.ok(tokensIn(await journalAt(path).left()) >= 199 * 1001, 'those that ended meanwhile still count');
   journal.beginForget();
   journal.forget([last, ...others].map(({ id }) => id));
-  t.same(idsIn(path), []);
+  await emptied(path);
   journal.close();
 });
 
@@ -201,8 +207,26 @@ t.test('a call of many that is noted again before it has its own line is counted
   const left = await journalAt(path).left();
   t.ok(tokensIn(left) >= others.length * 1001, `${tokensIn(left)} tokens of ${others.length} calls`);
   settle(journal, others);
-  t.same(idsIn(path), [], 'nothing stays');
+  await emptied(path);
   journal.close();
+});
+
+t.test('what many calls were covered with serves the next ones, and does not stay when the sums are saved or the process ends', async (t) => {
+  for (const end of ['compact', 'close'] as const) {
+    const path = join(t.testdir({}), `${end}.jsonl`);
+    const journal = journalAt(path);
+    const calls = busy();
+    await noteAll(journal, calls);
+    settle(journal, calls);
+    await delay(2 * TURN_MS);
+    t.ok(idsIn(path).length > 0);
+    const [next] = busy();
+    t.equal(journal.note(next as OpenCall), undefined, 'no line is written, though calls are few now');
+    settle(journal, [next as OpenCall]);
+    journal[end]();
+    t.same(idsIn(path), [], end);
+    journal.close();
+  }
 });
 
 t.test('lines for many are written again when the file was removed by hand, and kept when it is written anew', async (t) => {

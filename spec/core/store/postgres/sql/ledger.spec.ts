@@ -1,6 +1,9 @@
 import t from 'tap';
-import * as statements from '../../../../../core/store/postgres/sql/ledger.ts';
+import * as ledger from '../../../../../core/store/postgres/sql/ledger.ts';
 import { statementsAreSound } from '../../../../support/migrated.ts';
 import { noPostgres } from '../../../../support/postgres.ts';
 
-t.test('the database understands each statement', { skip: noPostgres }, (t) => statementsAreSound(t, statements));
+t.test('the database understands each statement', { skip: noPostgres }, (t) => {
+  const { lineParts: _parts, ...statements } = ledger;
+  return statementsAreSound(t, statements);
+});

@@ -1,0 +1,151 @@
+// What auth.json has of the sign-ins of servers of tools: by server, then by issuer.
+//
+// one-place: a sign-in counts for the address of the server that it was made for, and, where mcp.json says who signs in, for that issuer and client alone. So no change of an entry sends a
+//   token to somebody else.
+import { isObject } from '../../../core/base/json.ts';
+import { urlOf } from '../../../core/base/url.ts';
+import type { CredentialStore } from '../../../core/index.ts';
+import type { AuthMethod } from './token-request.ts';
+
+/** How somebody signs in: a program for itself, or a person in a browser. */
+export type Grant = 'client_credentials' | 'authorization_code';
+
+/** What mcp.json says of the sign-in. */
+export interface OAuthSettings {
+  readonly grant: Grant;
+  readonly clientId?: string | undefined;
+  readonly issuer?: string | undefined;
+  readonly scope?: string | undefined;
+}
+
+/** A server of tools as a sign-in knows it. */
+export interface SignInPlace {
+  readonly name: string;
+  readonly url: string;
+  readonly oauth?: OAuthSettings | undefined;
+}
+
+/** A sign-in. */
+export interface SignInRecord {
+  readonly issuer: string;
+  readonly url: string;
+  readonly resource: string;
+  readonly grant: Grant;
+  readonly clientId: string;
+  /** Of a client that was registered for this sign-in. */
+  readonly clientSecret?: string | undefined;
+  readonly method: AuthMethod;
+  readonly tokenEndpoint: string;
+  readonly revocationEndpoint?: string | undefined;
+  /** The user has named the issuer, so that it may be in a private network. */
+  readonly isNamed?: boolean | undefined;
+  readonly accessToken?: string | undefined;
+  readonly refreshToken?: string | undefined;
+  /** Epoch milliseconds; undefined where nothing is known. */
+  readonly expiresAt?: number | undefined;
+  /** What was asked for, or given. */
+  readonly scope?: string | undefined;
+  /** What calls needed besides. */
+  readonly wants?: string | undefined;
+  /** Why it can't be renewed: a code. */
+  readonly ended?: string | undefined;
+}
+
+/** What people see of a sign-in. */
+export interface SignInView {
+  readonly state: 'signed-in' | 'expired' | 'ended' | 'needed';
+  readonly grant: Grant;
+  readonly issuer: string | null;
+  readonly scope: string | null;
+  /** When the token ends; a sign-in that renews itself goes on then. */
+  readonly expiresAt: string | null;
+}
+
+/** The field of the secrets of a server. */
+export const CLIENT_SECRET = 'client_secret';
+const GRANTS: ReadonlySet<unknown> = new Set(['client_credentials', 'authorization_code']);
+const METHODS: ReadonlySet<unknown> = new Set(['none', 'client_secret_basic', 'client_secret_post']);
+
+/** The sign-in of a server (one-place); undefined for none, and for one that is not as we write it. */
+export function recordOf(credentials: CredentialStore, { name, url, oauth }: SignInPlace): SignInRecord | undefined {
+  const records = Object.entries(credentials.signIns(name)).flatMap(([issuer, raw]) => parsed(issuer, raw));
+  return records.find((one) => {
+    if (one.url !== url) return false;
+    if (oauth === undefined) return one.grant === 'authorization_code';
+    return one.grant === oauth.grant && [undefined, one.issuer].includes(oauth.issuer) && [undefined, one.clientId].includes(oauth.clientId);
+  });
+}
+
+/** The secret of the client of a server, which the user has stored. */
+export function clientSecret(credentials: CredentialStore, server: string): string | undefined {
+  const secrets = credentials.serverSecrets(server);
+  return Object.hasOwn(secrets, CLIENT_SECRET) ? secrets[CLIENT_SECRET] : undefined;
+}
+
+/** Keeps the only sign-in of a server; undefined forgets it. */
+export async function keepRecord(credentials: CredentialStore, server: string, record: SignInRecord | undefined): Promise<void> {
+  if (record === undefined) return credentials.setSignIns(server, {});
+  const { issuer, ...rest } = record;
+  await credentials.setSignIns(server, { [issuer]: rest });
+}
+
+/** True for a token that can be used for half a minute or longer. */
+export function isFresh({ accessToken, expiresAt, ended }: SignInRecord, now: number): boolean {
+  return accessToken !== undefined && ended === undefined && (expiresAt === undefined || expiresAt - now > 30_000);
+}
+
+/** True if it goes on without a person. */
+export function renewsItself({ grant, refreshToken, ended }: SignInRecord): boolean {
+  return ended === undefined && (grant === 'client_credentials' || refreshToken !== undefined);
+}
+
+/** What people see; undefined for a server that has no sign-in and needs none that is known. */
+export function viewOf(record: SignInRecord | undefined, oauth: OAuthSettings | undefined, now: number): SignInView | undefined {
+  if (record === undefined) {
+    if (oauth === undefined) return undefined;
+    const state = oauth.grant === 'client_credentials' ? 'signed-in' : 'needed'; // a program signs in with the first call
+    return { state, grant: oauth.grant, issuer: oauth.issuer ?? null, scope: oauth.scope ?? null, expiresAt: null };
+  }
+  const { grant, issuer, scope, expiresAt, ended } = record;
+  const isOver = expiresAt !== undefined && expiresAt <= now && !renewsItself(record);
+  const state = ended !== undefined ? 'ended' : isOver ? 'expired' : 'signed-in';
+  return { state, grant, issuer, scope: scope ?? null, expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString() };
+}
+
+/** Why a server can't be called before a person has done something: as a fault of its entry. */
+export function signInFault(name: string, record: SignInRecord | undefined, oauth: OAuthSettings | undefined, now: number): string | undefined {
+  const state = viewOf(record, oauth, now)?.state;
+  if (state === undefined || state === 'signed-in') return undefined;
+  if (state === 'needed') return `nobody has signed in to it; sign in: \`blockhouse tools login ${name}\``;
+  const why = state === 'expired' ? 'its sign-in has expired' : `its sign-in has ended (${record?.ended})`;
+  return `${why}; sign in again: \`blockhouse tools login ${name}\``;
+}
+
+function parsed(issuer: string, raw: unknown): SignInRecord[] {
+  if (!isObject(raw) || urlOf(issuer) === undefined) return [];
+  const { grant, method, expiresAt, isNamed } = raw;
+  const text = (name: string): string | undefined => (typeof raw[name] === 'string' ? raw[name] : undefined);
+  const [url, resource, clientId, tokenEndpoint] = ['url', 'resource', 'clientId', 'tokenEndpoint'].map(text);
+  if (url === undefined || resource === undefined || clientId === undefined || tokenEndpoint === undefined) return [];
+  if (!GRANTS.has(grant) || !METHODS.has(method)) return [];
+  return [
+    {
+      issuer,
+      url,
+      resource,
+      grant: grant as Grant,
+      clientId,
+      clientSecret: text('clientSecret'),
+      method: method as AuthMethod,
+      tokenEndpoint,
+      revocationEndpoint: text('revocationEndpoint'),
+      isNamed: isNamed === true || undefined,
+      accessToken: text('accessToken'),
+      refreshToken: text('refreshToken'),
+      expiresAt: typeof expiresAt === 'number' ? expiresAt : undefined,
+      scope: text('scope'),
+      wants: text('wants'),
+      ended: text('ended'),
+    },
+  ];
+}

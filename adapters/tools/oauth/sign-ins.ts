@@ -1,0 +1,197 @@
+// The tokens with which servers of tools are called: those that auth.json has, and how they are renewed.
+//
+// one-renewal: of all calls that need a new token, in all processes of the workspace, one asks for it; the others take what it got. A refresh token may work only once.
+// own-issuer: a token goes to the server that it was made for, a secret and a refresh token to the authorization server that gave them (records.ts, discovery.ts).
+// not-begun: what can't get a token was surely not sent.
+import { join } from 'node:path';
+import { BlockhouseError, type CredentialStore } from '../../../core/index.ts';
+import { abortable } from '../abortable.ts';
+import { type Challenge, joinedScopes } from './challenge.ts';
+import { discovered, namedBy } from './discovery.ts';
+import { SignInFault } from './places.ts';
+import { clientSecret, isFresh, keepRecord, type OAuthSettings, recordOf, renewsItself, signInFault, type SignInPlace, type SignInRecord } from './records.ts';
+import { LONGEST_REQUEST_MS, SignInHttp } from './sign-in-http.ts';
+import { authMethodFor, RefusedGrant, type Tokens, tokensFor } from './token-request.ts';
+import { inTurn } from './turn-file.ts';
+
+/** Looking for metadata takes up to six requests. */
+const LONGEST_RENEWAL_MS = 8 * LONGEST_REQUEST_MS;
+
+/** What sign-ins are made with. */
+export interface SignInsOptions {
+  readonly workspace: string;
+  /** Epoch milliseconds. */
+  readonly clock?: (() => number) | undefined;
+  credentials(): CredentialStore;
+}
+
+/** A request that the server has refused, and with which token. */
+export interface Refusal {
+  readonly status: number;
+  readonly challenge: Challenge | undefined;
+  readonly token: string | undefined;
+}
+
+/** See the file's head. */
+export class SignIns {
+  readonly http = new SignInHttp();
+  readonly clock: () => number;
+  readonly #options: SignInsOptions;
+  /** By server. */
+  readonly #renewals = new Map<string, Promise<string>>();
+  readonly #closing = new AbortController();
+
+  constructor(options: SignInsOptions) {
+    this.#options = options;
+    this.clock = options.clock ?? Date.now;
+  }
+
+  get credentials(): CredentialStore {
+    return this.#options.credentials();
+  }
+
+  /** The token for a request; undefined for a server that was not signed in to. Rejects with TOOL_NOT_BEGUN. */
+  async token(place: SignInPlace, signal: AbortSignal): Promise<string | undefined> {
+    const record = recordOf(this.credentials, place);
+    if (record === undefined && place.oauth === undefined) return undefined;
+    if (record !== undefined && isFresh(record, this.clock())) return record.accessToken;
+    return this.#renewed(place, undefined, signal);
+  }
+
+  /** Another token for a request that was refused. Rejects with TOOL_NOT_BEGUN, which says what to do. */
+  async afterRefusal(place: SignInPlace, refusal: Refusal, signal: AbortSignal): Promise<string> {
+    const record = recordOf(this.credentials, place);
+    if (record === undefined && place.oauth === undefined)
+      throw notBegun(`it wants a sign-in (HTTP ${refusal.status}); sign in: \`blockhouse tools login ${place.name}\`, or give it a header with a token`);
+    return this.#renewed(place, refusal, signal);
+  }
+
+  /** Does something with the sign-in of a server while no other process does. */
+  inTurn<T>(server: string, work: () => Promise<T>): Promise<T> {
+    return inTurn(join(this.#options.workspace, `.sign-in-${server}.lock`), LONGEST_RENEWAL_MS, work);
+  }
+
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the server is shutting down'));
+    await this.http.close();
+  }
+
+  /** one-renewal. */
+  #renewed(place: SignInPlace, refusal: Refusal | undefined, signal: AbortSignal): Promise<string> {
+    const key = JSON.stringify([place.name, refusal?.status === 403 ? refusal.challenge?.scope : undefined]);
+    const known = this.#renewals.get(key);
+    if (known !== undefined) return abortable(known, signal);
+    const work = this.inTurn(place.name, () => this.#renew(place, refusal)).finally(() => this.#renewals.delete(key));
+    this.#renewals.set(key, work);
+    work.catch(() => undefined); // those that wait hear of it
+    return abortable(work, signal);
+  }
+
+  async #renew(place: SignInPlace, refusal: Refusal | undefined): Promise<string> {
+    this.credentials.refresh(true);
+    const record = recordOf(this.credentials, place);
+    const isOther = refusal === undefined || record?.accessToken !== refusal.token;
+    if (record?.accessToken !== undefined && isOther && isFresh(record, this.clock())) return record.accessToken; // another one has renewed it
+    try {
+      if (refusal?.status === 403) return await this.#widened(place, record, refusal);
+      const next =
+        place.oauth?.grant === 'client_credentials' ? await this.#obtained(place, place.oauth, record, refusal) : await this.#refreshed(place, record);
+      await keepRecord(this.credentials, place.name, next);
+      return next.accessToken;
+    } catch (error) {
+      if (error instanceof SignInFault) throw notBegun(error.message, error);
+      throw error;
+    }
+  }
+
+  /** A person has to agree to more rights; a program asks for them, once. */
+  async #widened(place: SignInPlace, record: SignInRecord | undefined, refusal: Refusal): Promise<string> {
+    const wants = joinedScopes(record?.scope, refusal.challenge?.scope);
+    const isMore = wants !== undefined && wants !== joinedScopes(record?.scope);
+    if (place.oauth?.grant === 'client_credentials') {
+      if (!isMore) throw new SignInFault('its server wants more rights than its sign-in has (insufficient_scope)');
+      const next = await this.#obtained(place, place.oauth, record, refusal);
+      await keepRecord(this.credentials, place.name, next);
+      return next.accessToken;
+    }
+    if (record !== undefined && isMore) await keepRecord(this.credentials, place.name, { ...record, wants });
+    throw new SignInFault(`its server wants more rights than its sign-in has (insufficient_scope); sign in again: \`blockhouse tools login ${place.name}\``);
+  }
+
+  /** As a program that signs in for itself. */
+  async #obtained(
+    place: SignInPlace,
+    oauth: OAuthSettings,
+    record: SignInRecord | undefined,
+    refusal: Refusal | undefined,
+  ): Promise<SignInRecord & { readonly accessToken: string }> {
+    const { clientId = '', issuer } = oauth;
+    const secret = clientSecret(this.credentials, place.name);
+    if (secret === undefined)
+      throw new SignInFault(`its secret ${place.name}.client_secret is not stored; store it: \`blockhouse tools secret set ${place.name}.client_secret\``);
+    const authority = await discovered(this.http, { url: place.url, issuer, metadata: refusal?.challenge?.metadata }, this.signal);
+    if (authority.grants?.includes('client_credentials') === false)
+      throw new SignInFault('its authorization server lets no program sign in for itself (client_credentials)');
+    const method = authMethodFor(true, authority.authMethods);
+    const asked = oauth.scope ?? refusal?.challenge?.scope ?? authority.scope;
+    const scope = refusal?.status === 403 ? joinedScopes(record?.scope ?? asked, refusal.challenge?.scope) : asked;
+    const { tokenEndpoint, resource, revocationEndpoint } = authority;
+    const tokens = await tokensFor(
+      this.http,
+      { endpoint: tokenEndpoint, method, client: { clientId, secret }, named: namedBy({ url: place.url, issuer }) },
+      { grant_type: 'client_credentials', scope, resource },
+      this.signal,
+    );
+    const known = {
+      issuer: authority.issuer,
+      url: place.url,
+      resource,
+      grant: 'client_credentials' as const,
+      clientId,
+      method,
+      tokenEndpoint,
+      revocationEndpoint,
+      isNamed: true,
+    };
+    return { ...known, ...this.kept(tokens, scope) };
+  }
+
+  async #refreshed(place: SignInPlace, record: SignInRecord | undefined): Promise<SignInRecord & { readonly accessToken: string }> {
+    const fault = signInFault(place.name, record, place.oauth, this.clock());
+    if (record === undefined || fault !== undefined)
+      throw new SignInFault(fault ?? `nobody has signed in to it; sign in: \`blockhouse tools login ${place.name}\``);
+    const again = `; sign in again: \`blockhouse tools login ${place.name}\``;
+    if (!renewsItself(record)) {
+      await keepRecord(this.credentials, place.name, { ...record, accessToken: undefined, ended: 'refused' });
+      throw new SignInFault(`its server does not take its token any more${again}`);
+    }
+    const { tokenEndpoint, method, clientId, clientSecret: ownSecret, refreshToken, resource, scope } = record;
+    const client = { clientId, secret: ownSecret ?? clientSecret(this.credentials, place.name) };
+    const named = namedBy({ url: place.url, issuer: record.isNamed === true ? record.issuer : undefined });
+    try {
+      const form = { grant_type: 'refresh_token', refresh_token: refreshToken, resource };
+      const tokens = await tokensFor(this.http, { endpoint: tokenEndpoint, method, client, named }, form, this.signal);
+      return { ...record, ...this.kept(tokens, scope), refreshToken: tokens.refreshToken ?? refreshToken };
+    } catch (error) {
+      if (!(error instanceof RefusedGrant) || error.code !== 'invalid_grant') throw error;
+      await keepRecord(this.credentials, place.name, { ...record, accessToken: undefined, refreshToken: undefined, ended: error.code });
+      throw new SignInFault(`its sign-in has ended (${error.code})${again}`, { cause: error });
+    }
+  }
+
+  /** What a record has of tokens that were just given. */
+  kept(
+    { accessToken, refreshToken, lifeMs, scope }: Tokens,
+    asked: string | undefined,
+  ): Required<Pick<SignInRecord, 'expiresAt' | 'scope' | 'refreshToken'>> & { accessToken: string } {
+    return { accessToken, refreshToken, expiresAt: lifeMs === undefined ? undefined : this.clock() + lifeMs, scope: scope ?? asked };
+  }
+}
+
+function notBegun(text: string, cause?: unknown): BlockhouseError {
+  return new BlockhouseError('TOOL_NOT_BEGUN', text, { cause });
+}

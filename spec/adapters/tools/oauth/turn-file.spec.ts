@@ -1,0 +1,34 @@
+import { existsSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { inTurn } from '../../../../adapters/tools/oauth/turn-file.ts';
+
+t.test('work with one file is done one after the other, also after work that has failed', async (t) => {
+  const path = join(t.testdir(), '.lock');
+  let running = 0;
+  const work = async (): Promise<void> => {
+    running += 1;
+    t.equal(running, 1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    running -= 1;
+  };
+  await t.rejects(
+    inTurn(path, 60_000, async () => {
+      throw new Error('bad');
+    }),
+    { message: 'bad' },
+  );
+  await Promise.all([inTurn(path, 60_000, work), inTurn(path, 60_000, work), inTurn(path, 60_000, work)]);
+  t.notOk(existsSync(path));
+});
+
+t.test('what a process that died has left does not stand in the way for ever', async (t) => {
+  const path = join(t.testdir(), '.lock');
+  writeFileSync(path, '');
+  utimesSync(path, new Date(1), new Date(1));
+  t.equal(await inTurn(path, 60_000, async () => 'done'), 'done');
+  await t.rejects(
+    inTurn(join(path, 'nowhere', 'x'), 60_000, async () => 'done'),
+    { code: 'ENOENT' },
+  );
+});

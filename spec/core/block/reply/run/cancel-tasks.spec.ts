@@ -1,0 +1,149 @@
+// Runs whose calls are tasks of their server: what is recorded, when a task is asked for again, and what ends it.
+import t, { type Test } from 'tap';
+import { cancelTasks } from '../../../../../core/block/reply/run/cancel-tasks.ts';
+import { RunJournal } from '../../../../../core/block/reply/run/run-journal.ts';
+import { BlockhouseError } from '../../../../../core/errors.ts';
+import type { Conversation } from '../../../../../core/store/port.ts';
+import type { ToolCallRequest, ToolHost, ToolOutcome } from '../../../../../core/tools/port.ts';
+import type { RunRecord } from '../../../../../core/types.ts';
+import { AT, answerRecord, callRecord, modelRecord, resultRecord, runRecord } from '../../../../support/tools/records.ts';
+import { crashedIn, kindsOf, pay, RULES, type ToolCoreOptions, toolCore } from '../../../../support/tools/tool-core.ts';
+import { until } from '../../../../support/until.ts';
+
+t.setTimeout(120_000);
+
+const TASK = { taskId: 'k1', ttlMs: null, pollMs: 100 } as const;
+const ME = { channel: 'cli', name: 'token' } as const;
+const said = (text: string): ToolOutcome => ({ kind: 'result', isError: false, parts: [{ type: 'text', text }], ms: 1 });
+const taskRecord = (call = '1.1', at = AT): RunRecord => ({ t: 'task', call, at, ...TASK });
+
+/** A core before a host that makes a task of each call, which ends when `end` says so. */
+async function taskCore(t: Test, end: (call: ToolCallRequest) => Promise<ToolOutcome>, more: Partial<ToolCoreOptions> = {}) {
+  const one = await toolCore(t, { say: ({ results }) => (results.length === 0 ? [pay('bob')] : results.join('|')), ...more });
+  const calls: ToolCallRequest[] = [];
+  const reasons: unknown[] = [];
+  one.host.call = async (call, signal) => {
+    calls.push(call);
+    const cut = new Promise<ToolOutcome>((resolve, reject) => {
+      signal.addEventListener('abort', () => {
+        reasons.push(signal.reason);
+        if (signal.reason === 'cancel') resolve(said('The server has cancelled the call.'));
+        else reject(new BlockhouseError('TOOL_OUTCOME_UNKNOWN', 'cut off'));
+      });
+    });
+    if (call.task === undefined) await call.onTask?.(TASK);
+    return Promise.race([cut, end(call)]);
+  };
+  return Object.assign(one, { calls, reasons });
+}
+
+const never = (): Promise<ToolOutcome> => new Promise(() => undefined);
+const inTask = (one: { readonly calls: readonly unknown[] }, count = 1): Promise<void> => until('it is called', () => one.calls.length >= count);
+
+t.test('a stop leaves a task, and the next start asks for it: one call, one result', async (t) => {
+  const one = await taskCore(t, (call) => (call.task === undefined ? never() : Promise.resolve(said('Paid.'))));
+  const id = await one.post('Pay bob.');
+  await inTask(one);
+  await one.blocks.stop('ada');
+  t.strictSame(one.reasons, ['stop']);
+  t.strictSame(kindsOf(await one.records(id)).slice(-2), ['call 1.1', 'task 1.1']);
+  await one.blocks.start('ada');
+  await one.outcome(id);
+  t.match(await one.answerTo(id), { content: 'Paid.', steps: [{ outcome: 'done' }] });
+  t.match(one.calls, [{ task: undefined }, { task: { ...TASK, ageMs: Number }, callId: `ada/${id}/1.1` }]);
+});
+
+t.test('a message that is cancelled in a task ends as the server says, and the entry names the call', async (t) => {
+  const one = await taskCore(t, never);
+  const id = await one.post('Pay bob.');
+  await inTask(one);
+  await one.blocks.cancel('ada', id);
+  t.equal((await one.outcome(id)).status, 'cancelled');
+  t.strictSame(one.reasons, ['cancel']);
+  t.match(await one.answerTo(id), { steps: [{ outcome: 'done', preview: 'The server has cancelled the call.' }] });
+});
+
+t.test('the kill switch cancels a task; after the release it is asked for, and not called again', async (t) => {
+  const gone = async (call: ToolCallRequest): Promise<ToolOutcome> => (call.task === undefined ? never() : said('It was cancelled.'));
+  const one = await taskCore(t, gone);
+  const { call } = one.host;
+  one.host.call = async (request, signal) => {
+    const { kind } = await call(request, signal);
+    if (request.task === undefined) throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', `bank has ended after ${kind}`); // the host is halted, too
+    return said('It was cancelled.');
+  };
+  const id = await one.post('Pay bob.');
+  await inTask(one);
+  await one.blocks.halt();
+  await one.inState('ada', 'paused');
+  t.strictSame(one.reasons, ['cancel']);
+  await one.blocks.unhalt();
+  await one.outcome(id);
+  t.match(await one.answerTo(id), { content: 'It was cancelled.', steps: [{ outcome: 'done' }] });
+  t.equal(kindsOf(await one.records(id)).filter((kind) => kind === 'call 1.1').length, 1);
+});
+
+t.test('a crash: the task in the journal is asked for; one that is gone is unknown, or called again where that is harmless', async (t) => {
+  const begun = [runRecord(), modelRecord(1), answerRecord(1, [pay('bob')]), callRecord('1.1'), taskRecord()];
+  const kept = await taskCore(t, async () => said('Paid.'), { files: crashedIn(begun) });
+  await kept.blocks.start('ada');
+  await kept.outcome('m1');
+  t.match(kept.calls, [{ task: TASK }]);
+  t.ok((kept.calls[0]?.task?.ageMs ?? 0) > 0);
+  await t.test('gone', async (t) => {
+    const gone = async (): Promise<never> => {
+      throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', 'bank does not know the task any more.');
+    };
+    const lost = await taskCore(t, gone, { files: crashedIn(begun) });
+    await lost.blocks.start('ada');
+    await lost.outcome('m1');
+    t.match(await lost.answerTo('m1'), {
+      content: /is not known: bank does not know the task any more\. It may have taken effect/,
+      steps: [{ outcome: 'unknown' }],
+    });
+    t.equal(lost.calls.length, 1);
+  });
+  await t.test('not to be reached', async (t) => {
+    const lost = await taskCore(t, async () => Promise.reject(new BlockhouseError('TOOL_NOT_BEGUN', 'bank is held.')), { files: crashedIn(begun) });
+    await lost.blocks.start('ada');
+    await lost.outcome('m1');
+    t.match(await lost.answerTo('m1'), { steps: [{ outcome: 'unknown' }] }, 'it is no refusal: the call was made');
+  });
+  await t.test('harmless', async (t) => {
+    const list = [runRecord(), modelRecord(1), answerRecord(1, [{ name: 'bank__list', arguments: {} }]), callRecord('1.1', 'list'), taskRecord()];
+    const again = await taskCore(
+      t,
+      async (call) => (call.task === undefined ? said('None.') : Promise.reject(new BlockhouseError('TOOL_OUTCOME_UNKNOWN', 'gone'))),
+      { files: crashedIn(list) },
+    );
+    await again.blocks.start('ada');
+    await again.outcome('m1');
+    t.match(again.calls, [{ task: TASK }, { task: undefined }]);
+    t.match(await again.records('m1'), { length: Number });
+    t.match(kindsOf(await again.records('m1')), ['run', 'model', 'answer', 'call 1.1', 'task 1.1', 'resume', 'call 1.1', 'task 1.1', 'result 1.1']);
+  });
+});
+
+t.test('a message that is cancelled while nobody answers it: its tasks are cancelled at their servers', async (t) => {
+  const begun = [runRecord(), modelRecord(1), answerRecord(1, [pay('bob'), pay('eve'), pay('ann')]), callRecord('1.1'), callRecord('1.2'), callRecord('1.3')];
+  const records: RunRecord[] = [...begun, taskRecord('1.1'), taskRecord('1.2'), resultRecord('1.2')];
+  const conversation = {
+    steps: async () => records,
+    appendSteps: async (_claim: unknown, _id: string, _from: number, added: RunRecord[]) => void records.push(...added),
+  } as unknown as Conversation;
+  const journal = await RunJournal.open({ conversation, claim: undefined, messageId: 'm1' });
+  const asked: ToolCallRequest[] = [];
+  const host = (call: ToolHost['call']) => ({
+    call: (request: ToolCallRequest, signal: AbortSignal) => {
+      asked.push(request);
+      return call(request, signal);
+    },
+  });
+  const options = { block: 'ada', messageId: 'm1', journal, at: () => AT };
+  await cancelTasks({ ...options, host: host(async () => Promise.reject(new BlockhouseError('TOOL_OUTCOME_UNKNOWN', 'no'))) });
+  t.match(asked, [{ server: 'bank', tool: 'pay', pin: 'pin-of-pay', callId: 'ada/m1/1.1', task: { ...TASK, ageMs: 0, isCancelled: true } }]);
+  t.equal(journal.state.callAt('1.1')?.outcome, undefined, 'the end of the run says it');
+  await cancelTasks({ ...options, host: host(async () => said('The server has cancelled the call.')) });
+  t.match(journal.state.callAt('1.1')?.outcome, { t: 'result', text: 'The server has cancelled the call.', open: true });
+  t.equal(journal.state.callAt('1.3')?.outcome, undefined);
+});

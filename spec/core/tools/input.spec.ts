@@ -1,0 +1,120 @@
+// What servers may ask people, and what answers are right.
+import t from 'tap';
+import { answersFault, readForms, valueFault } from '../../../core/tools/input.ts';
+import type { InputField } from '../../../core/types.ts';
+
+const form = (properties: object, required: readonly string[] = [], more: object = {}) => ({
+  method: 'elicitation/create',
+  params: { message: 'Please.', requestedSchema: { type: 'object', properties, required }, ...more },
+});
+const read = (requests: unknown, state?: string) => readForms(requests, state, 'crm');
+const fieldsOf = (properties: object) => read({ a: form(properties) })['a']?.fields as InputField[];
+const refusal = (requests: unknown, state?: string): string => {
+  try {
+    read(requests, state);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return '';
+};
+
+t.test('each kind of field that the protocol has becomes one of ours, and what it does not have is dropped', async (t) => {
+  t.strictSame(read({ a: form({ name: { type: 'string', title: 'Name', pattern: '(a+)+$', minLength: 2, format: 'email', $ref: 'x' } }, ['name']) }), {
+    a: { message: 'Please.', fields: [{ name: 'name', title: 'Name', isRequired: true, type: 'string', format: 'email', min: 2 }] },
+  });
+  t.match(fieldsOf({ a: { type: 'integer', minimum: 1, maximum: 9, default: 4 }, b: { type: 'boolean', default: 'no' } }), [
+    { type: 'integer', min: 1, max: 9, default: 4 },
+    { type: 'boolean', default: undefined },
+  ]);
+  const two = [
+    { value: 'x', title: 'X' },
+    { value: 'y', title: 'y' },
+  ];
+  t.match(fieldsOf({ a: { type: 'string', oneOf: [{ const: 'x', title: 'X' }, { const: 'y' }] } }), [{ type: 'choice', options: two }]);
+  t.match(fieldsOf({ a: { type: 'string', enum: ['x', 'y'], enumNames: ['X'] } }), [{ type: 'choice', options: two }]);
+  const list = { type: 'array', maxItems: 1, items: { anyOf: [{ const: 'x', title: 'X' }, { const: 'y' }] } };
+  t.match(fieldsOf({ a: list }), [{ type: 'choices', options: two, max: 1 }]);
+  t.strictSame(read(undefined, 'only a state'), {});
+});
+
+t.test('bounded: a form beyond the bounds is refused whole', async (t) => {
+  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, { type: 'boolean' }]));
+  for (const [what, requests] of [
+    ['fields', { a: form(many(21)) }],
+    ['requests', Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, form({})]))],
+    ['nested', { a: form({ a: { type: 'object', properties: {} } }) }],
+    ['a list of lists', { a: form({ a: { type: 'array', items: { type: 'array' } } }) }],
+    ['choices', { a: form({ a: { type: 'string', enum: Array.from({ length: 101 }, String) } }) }],
+    ['no choices', { a: form({ a: { type: 'string', enum: [] } }) }],
+    ['a choice that is no text', { a: form({ a: { type: 'string', enum: [5] } }) }],
+    ['message', { a: form({}, [], { message: 'x'.repeat(4001) }) }],
+    ['title', { a: form({ a: { type: 'string', title: 'x'.repeat(201) } }) }],
+    ['name', { a: form({ ['x'.repeat(129)]: { type: 'string' } }) }],
+    ['proto', JSON.parse('{"__proto__":{"method":"elicitation/create"}}')],
+    ['no schema', { a: { method: 'elicitation/create', params: { message: 'x' } } }],
+    ['no object', { a: 5 }],
+    ['a list', []],
+    ['sampling', { a: { method: 'sampling/createMessage', params: {} } }],
+    ['roots', { a: { method: 'roots/list' } }],
+  ] as const)
+    t.match(refusal(requests), /^The server asks a person for something, and nobody was asked: .*\.$/s, what);
+  t.match(refusal({ a: form({}) }, 'x'.repeat(65_537)), /longer than 65536 characters/);
+});
+
+t.test('an address to open is refused with the reason, and a secret with a better way', async (t) => {
+  t.match(refusal({ a: { method: 'elicitation/create', params: { mode: 'url', message: 'x', url: 'https://evil.example' } } }), /opens and shows no addresses/);
+  for (const properties of [
+    { apiKey: { type: 'string' } },
+    { password: { type: 'string' } },
+    { a: { type: 'string', title: 'Access token' } },
+    { github_pat: { type: 'string' } },
+  ])
+    t.match(refusal({ a: form(properties) }), /sounds like a secret\. Give it .*`blockhouse tools secret set crm\.<field>`/);
+  t.equal(refusal({ a: form({ tokens_left: { type: 'integer' }, secretary: { type: 'string' } }) }), '');
+});
+
+t.test('as-asked: an answer fits its form, and the fault says where it does not', async (t) => {
+  const forms = read({
+    a: form(
+      {
+        name: { type: 'string', maxLength: 3 },
+        age: { type: 'integer', minimum: 18 },
+        colours: { type: 'array', items: { type: 'string', enum: ['red', 'blue'] } },
+      },
+      ['name'],
+    ),
+    b: form({}),
+  });
+  const b = { action: 'decline' } as const;
+  const accept = (content: object) => answersFault(forms, { a: { action: 'accept', content: content as Record<string, unknown> }, b });
+  t.equal(accept({ name: 'äöü', age: 18, colours: ['red'] }), undefined);
+  t.equal(answersFault(forms, { a: { action: 'cancel' }, b }), undefined);
+  for (const [content, path, problem] of [
+    [{}, 'name', 'must be answered'],
+    [{ name: 'long' }, 'name', 'must have at most 3 characters'],
+    [{ name: 'a', age: 17 }, 'age', 'must be at least 18'],
+    [{ name: 'a', age: 18.5 }, 'age', 'must be a whole number'],
+    [{ name: 'a', colours: ['red', 'red'] }, 'colours', 'must be a list of its choices, each once'],
+    [{ name: 'a', other: 1 }, 'other', 'is no field of the form'],
+    [{ name: 5 }, 'name', 'must be a text'],
+    [{ name: null }, 'name', 'must be a text'],
+  ] as const)
+    t.strictSame(accept(content), { path: `input.a.content.${path}`, problem });
+  t.match(answersFault(forms, { a: { action: 'decline' } }), { path: 'input.b' });
+  t.match(answersFault(forms, { a: { action: 'decline' }, b, c: b }), { path: 'input.c', problem: 'is not asked for' });
+});
+
+t.test('formats are checked without a schema of the server', async (t) => {
+  const fault = (format: string, value: string) => valueFault(fieldsOf({ a: { type: 'string', format } })[0] as InputField, value);
+  for (const [format, right, wrong] of [
+    ['email', 'a@b.example', 'a b@c'],
+    ['uri', 'https://a.example', 'a'],
+    ['date', '2026-02-28', '2026-02-30'],
+    ['date-time', '2026-02-28T01:02:03Z', '2026-02-28'],
+  ] as const) {
+    t.equal(fault(format, right), undefined, format);
+    t.match(fault(format, wrong), /^must be /, format);
+  }
+  t.equal(fault('hostname', 'anything'), undefined, 'one that the protocol does not have');
+  t.match(fault('x', 'y'.repeat(4097)), /at most 4096/);
+});

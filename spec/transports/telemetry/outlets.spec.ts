@@ -1,0 +1,62 @@
+import * as nodeHttp from '@opentelemetry/otlp-exporter-base/node-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import DEFINITIONS from 'otlp-definitions/build/src/generated/root.js';
+import t from 'tap';
+import { ByteOutlet, readPartialSuccess } from '../../../transports/telemetry/outlets.ts';
+import type { ByteBatch } from '../../../transports/telemetry/span-batch.ts';
+import type { Sent } from '../../../transports/telemetry/span-queue.ts';
+import { type Collector, startCollector } from '../../support/otlp/collector.ts';
+import { withVariables } from '../../support/otlp/traced.ts';
+
+interface Message {
+  encode(message: object): { finish(): Uint8Array };
+}
+const RESPONSE = (DEFINITIONS as unknown as { opentelemetry: { proto: { collector: { trace: { v1: { ExportTraceServiceResponse: Message } } } } } })
+  .opentelemetry.proto.collector.trace.v1.ExportTraceServiceResponse;
+const answerOf = (partialSuccess?: object): Buffer => Buffer.from(RESPONSE.encode(partialSuccess === undefined ? {} : { partialSuccess }).finish());
+
+const OWN = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', flags: 1 };
+
+async function outletOf(collector: Collector): Promise<ByteOutlet> {
+  const origin = { resource: resourceFromAttributes({ 'service.name': 'x' }), scope: { name: 'x' } };
+  return withVariables({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, async () => new ByteOutlet(nodeHttp, origin));
+}
+
+function exported(outlet: ByteOutlet, batch: ByteBatch = outlet.open()): Promise<Sent> {
+  batch.begin({ name: 'x', kind: 'INTERNAL', own: OWN, parent: undefined, from: 0, to: 1 });
+  batch.end();
+  return new Promise((resolve) => outlet.export(batch, resolve));
+}
+
+t.test('what a collector has not taken of a batch is said', async (t) => {
+  const collector = await startCollector(t);
+  const outlet = await outletOf(collector);
+  t.strictSame(await exported(outlet), { failure: undefined, refused: 0 });
+  collector.answer = (res) => res.writeHead(200).end(answerOf({ rejectedSpans: 300, errorMessage: 'too old' }));
+  t.strictSame(await exported(outlet), { failure: undefined, refused: 300 });
+  collector.answer = (res) => res.writeHead(200).end('\x08');
+  t.strictSame(await exported(outlet), { failure: undefined, refused: 0 }, 'an answer that cannot be read takes nothing back');
+  collector.answer = (res) => res.writeHead(400).end();
+  t.match((await exported(outlet)).failure, Error);
+});
+
+t.test('the bytes of a batch are used again once the collector has it, and not after a failure', async (t) => {
+  const collector = await startCollector(t);
+  const outlet = await outletOf(collector);
+  const first = outlet.open();
+  await exported(outlet, first);
+  const second = outlet.open();
+  t.equal(second.bytes, first.bytes);
+  collector.answer = (res) => res.writeHead(400).end();
+  await exported(outlet, second);
+  t.not(outlet.open().bytes, first.bytes);
+});
+
+t.test('the answer of a collector is read as the definitions write it', async (t) => {
+  t.equal(readPartialSuccess(answerOf()), undefined);
+  t.strictSame(readPartialSuccess(answerOf({ rejectedSpans: 70_000 })), { rejectedSpans: 70_000 });
+  t.strictSame(readPartialSuccess(answerOf({ errorMessage: 'é'.repeat(100) })), { errorMessage: 'é'.repeat(100) });
+  const unknown = Buffer.from([0x10, 0x01, 0x19, 1, 2, 3, 4, 5, 6, 7, 8, 0x25, 1, 2, 3, 4, 0x2a, 1, 0x41]);
+  t.strictSame(readPartialSuccess(Buffer.concat([unknown, answerOf({ rejectedSpans: 2 })])), { rejectedSpans: 2 }, 'fields of later definitions are left out');
+  for (const bytes of [[0x0a], [0x0a, 5, 1], [0x0a, 0x80], [0x19, 1]]) t.throws(() => readPartialSuccess(Uint8Array.from(bytes)), RangeError);
+});
