@@ -1,7 +1,7 @@
 // Puts a program into a sandbox of bubblewrap: no home, no network unless it is asked for, and a file system of which little may be written. Linux alone.
 //
 // never-without: a program for which a sandbox was asked is not started where there is none.
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { Program } from './supervisor.ts';
@@ -19,19 +19,32 @@ export async function sandboxed(program: Program, kind: 'bwrap' | 'bwrap+net'): 
   return { ...program, command: bwrap, args: [...sandboxArguments({ ...program, command }, kind), command, ...program.args] };
 }
 
-/** The arguments of bubblewrap. The folder of the command is shown read-only, paths in its arguments may be written. */
+/** The arguments of bubblewrap. The folder of the command and the packages of a script are shown read-only, other paths in its arguments may be written. */
 export function sandboxArguments({ command, args, env, cwd }: Program, kind: 'bwrap' | 'bwrap+net'): readonly string[] {
   const home = env['HOME'] ?? '/root';
-  const paths = args.filter((one) => isAbsolute(one));
+  const given = args.filter((one) => isAbsolute(one));
+  const packages = given.flatMap((one) => packagesOf(one) ?? []);
+  const paths = given.filter((one) => packagesOf(one) === undefined);
+  const commands = [command, realOf(command)].map((one) => environmentOf(dirname(one)));
   return [
     ...['--die-with-parent', '--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
     ...(kind === 'bwrap' ? ['--unshare-net'] : []),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', home],
     ...SYSTEM.flatMap((each) => ['--ro-bind-try', each, each]),
-    ...[...new Set([dirname(command), dirname(realOf(command))])].flatMap((each) => ['--ro-bind', each, each]),
+    ...[...new Set([...commands, ...packages])].flatMap((each) => ['--ro-bind', each, each]),
     ...[cwd, ...paths].flatMap((each) => ['--bind', each, each]),
     ...['--chdir', cwd, '--'],
   ];
+}
+
+/** The outermost node_modules of a script in there, which it imports its packages from. */
+function packagesOf(path: string): string | undefined {
+  return /^.*?\/node_modules(?=\/)/.exec(path)?.[0];
+}
+
+/** The folder of a command, or the whole virtual environment of Python that it is in. */
+function environmentOf(folder: string): string {
+  return existsSync(join(folder, '..', 'pyvenv.cfg')) ? dirname(folder) : folder;
 }
 
 function realOf(path: string): string {

@@ -20,7 +20,8 @@ import { ServerErrors } from './server-log.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { type Program, ServerProcess } from './supervisor.ts';
 
-const INHERITED = ['HOME', 'PATH', 'SHELL', 'TERM', 'LANG', 'TZ'];
+/** Besides what any program needs: where the certificates of a network lie whose connections are inspected, which are no secrets. */
+const INHERITED = ['HOME', 'PATH', 'SHELL', 'TERM', 'LANG', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS', 'REQUESTS_CA_BUNDLE'];
 /** What a server wrote before it ended is read for so long. */
 const LAST_WORDS_MS = 250;
 

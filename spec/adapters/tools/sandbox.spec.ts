@@ -24,6 +24,15 @@ t.test('the home is empty, the command is read-only, and only its folder and the
   t.equal(args.at(-1), '--');
 });
 
+t.test('a script sees the packages beside it, and a command its virtual environment, and neither may be written', async (t) => {
+  const folder = realpathSync(testFolder(t, { venv: { 'pyvenv.cfg': '', bin: { serve: '' } } }));
+  const script = '/srv/app/node_modules/@a/server/node_modules/b/index.js';
+  const program = { command: join(folder, 'venv/bin/serve'), args: [script, '/data/shared'], env: {}, cwd: '/work/tools/files' };
+  const args = sandboxArguments(program, 'bwrap');
+  t.strictSame(after(args, '--ro-bind'), [join(folder, 'venv'), '/srv/app/node_modules']);
+  t.strictSame(after(args, '--bind'), ['/work/tools/files', '/data/shared']);
+});
+
 t.test('without bubblewrap nothing is started, and the reason is told', async (t) => {
   const folder = realpathSync(testFolder(t));
   const program = { command: process.execPath, args: ['server.js'], env: { PATH: folder }, cwd: folder };

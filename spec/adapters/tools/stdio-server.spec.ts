@@ -37,7 +37,12 @@ t.test('a server gets few variables, a folder of its own, and no key', async (t)
   const seen = JSON.parse(textOf(await call({ ...server, start }, 'env')));
   t.match(seen.env, { GREETING: 'hello', LANG: 'C.UTF-8', BLOCKHOUSE_SERVER: /^[0-9a-f]{32}$/ });
   t.strictSame(
-    Object.keys(seen.env).filter((name) => !/^(?:HOME|PATH|SHELL|TERM|LANG|TZ|GREETING|BLOCKHOUSE_SERVER(?:_PROCESS)?|_TAPJS_.*|NODE_OPTIONS)$/.test(name)),
+    Object.keys(seen.env).filter(
+      (name) =>
+        !/^(?:HOME|PATH|SHELL|TERM|LANG|TZ|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|REQUESTS_CA_BUNDLE|GREETING|BLOCKHOUSE_SERVER(?:_PROCESS)?|_TAPJS_.*|NODE_OPTIONS)$/.test(
+          name,
+        ),
+    ),
     [],
   );
   t.equal(seen.cwd, join(workspace, 'tools', 'hostile'));

@@ -70,7 +70,7 @@ export async function cancelWaiting(
   const { id } = message;
   const at = context.at();
   const listener = { block: context.name, bus: context.world.bus };
-  const pay = payerOf(context, id, message.chain?.find(({ key }) => key !== undefined)?.key);
+  const pay = payerOf(context, id, message);
   const journal = await RunJournal.open({ conversation, claim, messageId: id, listener, pay });
   const host = context.world.tools?.host;
   if (host !== undefined && !context.world.halted().halted) await cancelTasks({ block: context.name, messageId: id, host, journal, at: () => at });

@@ -41,9 +41,8 @@ export async function missingTools(
   if (settings === undefined) return [];
   const { problems: skills } = await RunSkills.open(source, config);
   const catalogue = await catalogueOf(host, settings);
-  const unjudged = { ...catalogue, problems: [] };
-  await prepareOffer(unjudged, settings);
-  const { problems, toFind = [] } = offerFor(unjudged, settings);
+  await prepareOffer(catalogue, settings);
+  const { problems, toFind = [] } = offerFor({ ...catalogue, problems: [] }, settings);
   const told = catalogue.problems.map(({ server, problem }) => (problem.includes(` of ${server} `) ? problem : `${server}: ${problem}`));
   const names = toFind.length > MAX_NAMED ? `${toFind.slice(0, MAX_NAMED).join(', ')} and others` : toFind.join(', ');
   return [...told, ...problems, ...(toFind.length > 0 ? [`To be found: ${names}`] : []), ...skills];

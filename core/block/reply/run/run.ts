@@ -15,7 +15,7 @@ import type { CallState, RunState } from '../../../tools/journal.ts';
 import { nextIn } from '../../../tools/next.ts';
 import { BLOCK_SERVER } from '../../../tools/builtin/definitions.ts';
 import { type OfferedTool, recordOf } from '../../../tools/offer.ts';
-import type { Cancelled, ToolHost } from '../../../tools/port.ts';
+import type { ToolHost } from '../../../tools/port.ts';
 import { type Probe, probeFor } from '../../../tools/probe.ts';
 import { type ToolSettings, toolSettings } from '../../../tools/settings.ts';
 import { haltPause } from '../../actor/call-refused.ts';
@@ -36,6 +36,7 @@ import { RunJournal } from './run-journal.ts';
 import { openTools, type RunTools } from './run-tools.ts';
 import { RunSkills, skillOwners } from './run-skills.ts';
 import { calledIn, type EarlierRuns, earlierRuns, toolWindow } from './tool-window.ts';
+import { endOf, keptResult } from './kept-result.ts';
 import { capPause, payerOf } from './tool-bills.ts';
 import { type After, createRunMachine, type RunSteps } from './run-machine.ts';
 
@@ -312,15 +313,9 @@ export class Run implements RunSteps {
     return { call: (call, signal) => (call.server === BLOCK_SERVER ? builtins.call(call, signal) : host.call(call, signal)) };
   }
 
-  async #keep(place: string, bytes: Uint8Array): Promise<boolean> {
+  #keep(place: string, bytes: Uint8Array): Promise<boolean> {
     const { context, messageId, claim } = this.#options;
-    try {
-      await context.files.conversation.keepResult(claim, messageId, place, bytes);
-      return true;
-    } catch (error) {
-      context.log.write('WARN', 'tool.result-not-kept', { id: messageId, call: place, error: toBlockhouseError(error).message });
-      return false;
-    }
+    return keptResult(context, claim, { messageId, place, bytes });
   }
 
   /** journal-is-the-truth. */
@@ -369,7 +364,7 @@ export class Run implements RunSteps {
       claim,
       messageId,
       listener,
-      pay: payerOf(context, messageId, keyOf(this.#asked?.attempt.message)),
+      pay: payerOf(context, messageId, this.#asked?.attempt.message),
     });
     return this.#journal;
   }
@@ -392,20 +387,6 @@ export class Run implements RunSteps {
       ...(tool !== undefined && { tool, toolSince: this.#options.context.at() }),
     });
   }
-}
-
-/** For calls: what the kill switch ends is cancelled. */
-function endOf(signal: AbortSignal, mayCall: () => boolean): AbortSignal {
-  const own = new AbortController();
-  const end = (): void => own.abort(mayCall() ? signal.reason : ('cancel' satisfies Cancelled));
-  if (signal.aborted) end();
-  signal.addEventListener('abort', end, { once: true });
-  return own.signal;
-}
-
-/** With which a message was sent. */
-function keyOf(message: ChatEntry | undefined): string | undefined {
-  return message?.chain?.find(({ key }) => key !== undefined)?.key;
 }
 
 function byId(tools: readonly OfferedTool[]): ReadonlyMap<string, OfferedTool> {

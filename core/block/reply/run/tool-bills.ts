@@ -1,5 +1,6 @@
 // What calls of tools cost that have a price: their lines in the ledger, and whether the caps have room for them.
 import type { BlockConfig } from '../../../schemas/block-config.ts';
+import type { ChatEntry } from '../../../schemas/chat-entry.ts';
 import type { Pause } from '../../actor/call-refused.ts';
 import type { BlockContext } from '../block-context.ts';
 import { recordCall } from '../bookkeeping.ts';
@@ -11,9 +12,14 @@ import type { JournalOptions, PaidCall } from './run-journal.ts';
 const PROVIDER = 'tool';
 const USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 } as const;
 
-/** Writes the line of a call of this message. `key` is the one with which the message was sent. */
-export function payerOf(context: Pick<BlockContext, 'name' | 'files' | 'world' | 'at'>, messageId: string, key: string | undefined): JournalOptions['pay'] {
+/** Writes the line of a call of this message. */
+export function payerOf(
+  context: Pick<BlockContext, 'name' | 'files' | 'world' | 'at'>,
+  messageId: string,
+  message: Pick<ChatEntry, 'chain'> | undefined,
+): JournalOptions['pay'] {
   const { name, world } = context;
+  const key = message?.chain?.find((link) => link.key !== undefined)?.key; // with which it was sent
   return async ({ place, tool, usd, maybeSince }: PaidCall) => {
     const id = `${name}/${messageId}/${place}`;
     if (maybeSince !== undefined && (await isPaid(context, id, maybeSince))) return;
