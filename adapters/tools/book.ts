@@ -11,7 +11,6 @@ import {
   resolved,
   secretsNamedIn,
   type ServerSettings,
-  type SettingStore,
   type Sources,
   type ToolDefinition,
 } from '../../core/index.ts';

@@ -11,8 +11,7 @@ const LOOK_MS = 50;
 /** Does `work` while no other process does work with this file. `longestMs`: no work takes longer. */
 export async function inTurn<T>(path: string, longestMs: number, work: () => Promise<T>): Promise<T> {
   while (!(await isMade(path))) {
-    const age = await ageOf(path);
-    if (age > longestMs)
+    if ((await ageOf(path)) > longestMs || (await isLeft(path)))
       await unlink(path).catch(ifGone); // not-for-ever
     else await delay(LOOK_MS);
   }
