@@ -1,5 +1,6 @@
 // How a run begins and ends, as its records and the conversation say it. Pure: no I/O.
 import { textParts } from '../../../gateway/parts.ts';
+import type { CurrentTask, TaskPhase } from '../../../schemas/block-pulse.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
 import { entrySteps } from '../../../tools/entry-steps.ts';
 import { type RunState, totalOf } from '../../../tools/journal.ts';
@@ -35,4 +36,29 @@ export function answerOf(state: RunState, messageId: string): ModelAnswer {
     isCut: false,
     run: { run: state.run?.run ?? 1, steps: entrySteps(state), taint: taintOfRun(state, messageId) },
   };
+}
+
+/** What people see of a run that goes on. `called`: the tool that is called, and since when. */
+export function taskOf(
+  { id: messageId, startedAt, timestamp, attempts = 1 }: ChatEntry,
+  phase: TaskPhase,
+  { ownSteps, limits }: RunState,
+  called: { readonly tool: string; readonly at: string } | undefined,
+): CurrentTask {
+  const isNext = phase === 'waiting-model' || phase === 'concluding';
+  return {
+    messageId,
+    startedAt: startedAt ?? timestamp,
+    attempt: attempts,
+    phase,
+    outputChars: 0,
+    step: Math.max(1, isNext ? ownSteps.length + 1 : ownSteps.length),
+    steps: limits?.steps ?? 0,
+    ...(called !== undefined && { tool: called.tool, toolSince: called.at }),
+  };
+}
+
+/** The key with which a message was sent. */
+export function keyOf(message: ChatEntry | undefined): string | undefined {
+  return message?.chain?.find(({ key }) => key !== undefined)?.key;
 }

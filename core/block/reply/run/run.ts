@@ -29,7 +29,7 @@ import { argumentsOf, callTools } from './call-tools.ts';
 import { type Checked, checkCalls, type ProbeCall, type ReadyCall } from './check-calls.ts';
 import { type Closed, closeRun, type Ended } from './close.ts';
 import { definitionTokens, ModelStep } from './model-step.ts';
-import { answerOf, isNewRun } from './outcome.ts';
+import { answerOf, isNewRun, keyOf, taskOf } from './outcome.ts';
 import { expired, waitOf } from './pending.ts';
 import { probeCalls } from './probe-calls.ts';
 import { RunJournal } from './run-journal.ts';
@@ -375,17 +375,8 @@ export class Run implements RunSteps {
   }
 
   #show(phase: TaskPhase, state: RunState, tool?: string): void {
-    const { message } = this.#now().attempt;
-    this.#options.context.setTask({
-      messageId: message.id,
-      startedAt: message.startedAt ?? message.timestamp,
-      attempt: message.attempts ?? 1,
-      phase,
-      outputChars: 0,
-      step: Math.max(1, phase === 'waiting-model' || phase === 'concluding' ? state.ownSteps.length + 1 : state.ownSteps.length),
-      steps: state.limits?.steps ?? 0,
-      ...(tool !== undefined && { tool, toolSince: this.#options.context.at() }),
-    });
+    const at = this.#options.context.at();
+    this.#options.context.setTask(taskOf(this.#now().attempt.message, phase, state, tool === undefined ? undefined : { tool, at }));
   }
 }
 
