@@ -10,7 +10,7 @@ import { CURATED_NAMES, curatedServer } from '../input/curated-servers.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { foldedInside, isTerminal, oneLine, widthOf, writeLines } from '../terminal/output.ts';
 import { visible } from '../terminal/unseen.ts';
-import { approvalLines, diffLines, serverTable, toolCounts, toolTable } from '../views/tool-text.ts';
+import { approvalLines, diffLines, toolCounts } from '../views/tool-text.ts';
 
 const category = 'Tools';
 
