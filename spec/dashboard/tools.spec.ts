@@ -54,8 +54,6 @@ t.test('a server is added by a form, looked at, and approved as it is on the scr
   t.equal(rig.sessions.started.length, 0, 'nothing is started before somebody says so');
   rig.sessions.lists.set('files', [readFileTool(), WRITE]);
   await server.getByRole('button', { name: 'Start once and look' }).click();
-  await page.waitForTimeout(1500);
-  await page.screenshot({ path: '/tmp/shots/dbg.png' });
   await server.getByText('read_file').first().waitFor();
   await server.getByText('Writes <b>a</b> file.').waitFor();
   await server.getByText('U+200B').first().waitFor();
