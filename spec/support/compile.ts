@@ -9,6 +9,8 @@ import { pathToFileURL } from 'node:url';
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDERS = ['core', 'adapters', 'transports', 'cli', 'spec', 'bench', 'docs'];
 const RELATIVE_IMPORT = /\b((?:from|import)\s*\(?\s*")(\.[^"\n]*)\.tsx?"/g;
+/** What is JavaScript already is not compiled, and stays where it is. */
+const PLAIN_IMPORT = /\b((?:from|import)\s*\(?\s*")(\.[^"\n]*\.mjs)"/g;
 /** What depends on the place of the source: the properties of `import.meta`. */
 const PLACES: Readonly<Record<string, (path: string) => string>> = {
   dirname,
@@ -62,7 +64,8 @@ async function compile(sources: readonly string[]): Promise<void> {
     const source = sourceOf.get(path);
     if (source === undefined) throw new Error(`The compiler has made ${path}, which belongs to no source.`);
     const placed = text.replace(PLACE, (_, property: string) => JSON.stringify(PLACES[property]?.(source))); // same-place
-    writeFileSync(path, placed.replace(RELATIVE_IMPORT, '$1$2.js"'));
+    const toPlain = (_: string, before: string, to: string): string => `${before}${pathToFileURL(resolve(dirname(source), to)).href}"`;
+    writeFileSync(path, placed.replace(RELATIVE_IMPORT, '$1$2.js"').replace(PLAIN_IMPORT, toPlain));
   }
 }
 

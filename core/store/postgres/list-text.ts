@@ -54,6 +54,7 @@ export class ListTexts {
   readonly #onFault: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #mayDiffer = true;
+  #isClosed = false;
 
   constructor(database: Pick<Database, 'query'>, onFault: (error: unknown) => void) {
     this.#database = database;
@@ -62,12 +63,17 @@ export class ListTexts {
 
   /** Now and each hour, until `close`. */
   start(): void {
-    const keep = (): void => void this.keep().catch(this.#onFault);
+    const fail = (error: unknown): void => {
+      if (!this.#isClosed) this.#onFault(error);
+    };
+    const keep = (): void => void this.keep().catch(fail);
     keep();
     this.#timer = setInterval(keep, EVERY_MS).unref();
   }
 
+  /** What is under way may fail by then, and is not told. */
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
   }
 

@@ -92,7 +92,7 @@ export const TOOL_ROUTES = {
   'POST /api/tools/:server/login': {
     id: 'beginToolSignIn',
     tag: 'Tools',
-    summary: 'Begin to sign in to a server of tools',
+    summary: 'Begin to sign in to a server',
     description:
       'Finds out who signs in for the server, and answers with what a browser must open. The browser is led back to `redirectURI`, and `login/finish` takes what it brings. Where mcp.json says that Blockhouse signs in for itself, it does so now.',
     params: server,
@@ -104,7 +104,7 @@ export const TOOL_ROUTES = {
   'POST /api/tools/:server/login/finish': {
     id: 'finishToolSignIn',
     tag: 'Tools',
-    summary: 'Finish to sign in to a server of tools',
+    summary: 'End the sign-in to a server',
     description: 'Takes the query with which the browser came back, and gets the tokens for it. They are stored in auth.json and never shown.',
     params: server,
     body: body('FinishToolSignIn'),
