@@ -45,7 +45,9 @@ export async function attach(options: AttachOptions): Promise<ExitKind> {
       const title = `${style.bold(block)}  ${state.paint(state.text)}  ${oneLine(config.adapter?.model ?? 'no model')}`;
       await writeLines(output as Writable, [...(await lastTurns(options)), title, style.dim(TALK_HINT)]);
     } else await writeLines(output as Writable, [`note: each line of the input is a message; \`blockhouse chat ${block}\` sends all of it as one.`]);
-    return await talk(options, new BlockPartner(options, conversation), (error) => (error instanceof CliError ? error : undefined));
+    const partner = new BlockPartner(options, conversation);
+    if (terminal) await partner.showWaiting();
+    return await talk(options, partner, (error) => (error instanceof CliError ? error : undefined));
   } finally {
     conversation.close();
   }
@@ -98,6 +100,14 @@ class BlockPartner implements Partner {
     };
   }
 
+  /** Shows a call that waits since before the talk; the reply to its message is shown once it is decided. */
+  async showWaiting(): Promise<void> {
+    const waits = await this.#decide.showNext();
+    if (waits === undefined) return;
+    this.#conversation.expect(waits.messageId);
+    this.#unanswered.push(waits.messageId);
+  }
+
   async send(text: string): Promise<void> {
     const { terminal } = this.#options;
     if (terminal && (await this.#decide.take(text))) return;
@@ -126,6 +136,7 @@ class BlockPartner implements Partner {
             {
               step: (step) => printer.step(step),
               stalled: () => this.#tellWhy(),
+              waiting: ({ status }) => this.#showCall(status, printer),
               connection: (state) => printer.remark(CONNECTION_NOTES[state]),
             },
             spinner,
@@ -156,6 +167,14 @@ class BlockPartner implements Partner {
   async #say(text: string): Promise<void> {
     this.#spinner?.clear();
     await writeLines(this.#options.output as Writable, [text]);
+  }
+
+  /** A call that waits is shown behind the text that came before it, and the prompt comes back. */
+  async #showCall(status: string, printer: ReplyPrinter): Promise<void> {
+    if (status !== 'waiting-approval' || !this.#options.terminal) return;
+    this.#spinner?.stop();
+    await printer.end();
+    if ((await this.#decide.showNext()) !== undefined) throw new Stuck();
   }
 
   async #tellWhy(): Promise<void> {

@@ -3,6 +3,8 @@
 // follow-first: the block is followed before a message is sent, so that no step of a quick reply is missed.
 // history-decides: the outcome is what the history says, active or archived; the steps only show the progress.
 // own-steps: steps of messages that other clients sent are dropped.
+// waits-while-writing: a run with tools may wait for a person behind text that it has begun, and no step says so. So a change during a text is
+//   looked at as soon as the text stands still for a moment.
 // comes-back: a connection that is lost is made again, and the wait goes on. A message has a client id, so it is sent once even if its
 //   receipt was lost.
 import { randomUUID } from 'node:crypto';
@@ -13,6 +15,8 @@ import { CliError, type ExitKind, kindOfCode } from '../terminal/exit-codes.ts';
 
 /** How long nothing may happen before `stalled` is called. */
 const STALL_MS = 2000;
+/** How long a text under way stands still before a change is looked at (waits-while-writing). */
+const STILL_MS = 200;
 
 /** How a message ended. */
 export interface Outcome {
@@ -27,7 +31,7 @@ export interface Watcher {
   step?(step: ReplyStep): Promise<void>;
   /** Nothing has happened for 2 s; called again after each further 2 s. */
   stalled?(): Promise<void>;
-  /** The message was read, and has no outcome yet. */
+  /** The message was read, and has no outcome yet; `waiting-approval` if a call of it waits for a person. */
   waiting?(message: ChatEntry): Promise<void>;
   /** The connection was lost, or is there again (comes-back). */
   connection?(state: 'lost' | 'back'): Promise<void>;
@@ -43,6 +47,8 @@ export interface SendOptions extends Pick<Watcher, 'connection'> {
 export interface ConversationTimes {
   /** How long nothing may happen before `stalled` is called. */
   readonly stallMs?: number;
+  /** How long a text under way stands still before a change is looked at. */
+  readonly stillMs?: number;
   /** How long the server may be away. */
   readonly patienceMs?: number;
 }
@@ -54,6 +60,7 @@ export class Conversation {
   readonly #api: Api;
   readonly #block: string;
   readonly #stallMs: number;
+  readonly #stillMs: number;
   /** The steps that are not handled yet, by message id. */
   readonly #steps = new Map<string, ReplyStep[]>();
   #feed: SteadyFeed | undefined;
@@ -64,15 +71,16 @@ export class Conversation {
   #fault: CliError | undefined;
   #wake: () => void = () => undefined;
 
-  private constructor(api: Api, block: string, stallMs: number) {
+  private constructor(api: Api, block: string, stallMs: number, stillMs: number) {
     this.#api = api;
     this.#block = block;
     this.#stallMs = stallMs;
+    this.#stillMs = stillMs;
   }
 
   /** Follows the block (follow-first). Rejects with a CliError. */
-  static async open(api: Api, block: string, { stallMs = STALL_MS, patienceMs }: ConversationTimes = {}): Promise<Conversation> {
-    const conversation = new Conversation(api, block, stallMs);
+  static async open(api: Api, block: string, { stallMs = STALL_MS, stillMs = STILL_MS, patienceMs }: ConversationTimes = {}): Promise<Conversation> {
+    const conversation = new Conversation(api, block, stallMs, stillMs);
     const tell = (change: () => void) => (): void => conversation.#tell(change);
     conversation.#feed = await SteadyFeed.open(
       api.client,
@@ -103,6 +111,11 @@ export class Conversation {
     this.#feed?.close();
   }
 
+  /** Keeps the steps of a message that was sent before, until its outcome is waited for. */
+  expect(id: string): void {
+    this.#steps.set(id, this.#steps.get(id) ?? []);
+  }
+
   /** Sends a message once (comes-back). Rejects with a CliError. */
   async send(message: string, signal: AbortSignal, options: SendOptions = {}): Promise<ChatReceipt> {
     return this.#send((clientId) => this.#api.post(this.#block, message, clientId), signal, options);
@@ -124,7 +137,7 @@ export class Conversation {
         await this.#present(signal, connection);
         const receipt = await this.#reach(() => post(clientId));
         if (receipt === undefined) continue;
-        this.#steps.set(receipt.id, this.#steps.get(receipt.id) ?? []);
+        this.expect(receipt.id);
         return receipt;
       }
     } finally {
@@ -150,9 +163,21 @@ export class Conversation {
       } else if (!this.#isAway && this.#hasChanged && !this.#isWriting) {
         this.#hasChanged = false;
         const found = await this.#reach(() => this.#look(id, watcher));
-        if (found !== undefined) return found;
-      } else if ((await this.#pause(signal)) === 'stalled' && !this.#isAway && !this.#isWriting) await this.#reach(async () => watcher.stalled?.());
+        if (found !== undefined) {
+          this.#steps.delete(id);
+          return found;
+        }
+      } else if ((await this.#pause(signal)) === 'stalled' && !this.#isAway) await this.#reach(() => this.#stall(id, watcher));
     }
+  }
+
+  /** Nothing has happened for a while. */
+  async #stall(id: string, watcher: Watcher): Promise<void> {
+    if (!this.#isWriting) return watcher.stalled?.();
+    if (!this.#hasChanged) return;
+    // waits-while-writing. What has ended meanwhile is taken once its last step was shown.
+    this.#hasChanged = false;
+    await this.#look(id, watcher);
   }
 
   async #show(step: ReplyStep, watcher: Watcher): Promise<void> {
@@ -199,10 +224,10 @@ export class Conversation {
       throw error instanceof CliError && error.body?.code === 'BLOCK_NOT_FOUND' ? gone(this.#block) : error;
     });
     if (OPEN.includes(entry.status)) {
+      if (entry.status === 'waiting-approval') this.#isWriting = false; // waits-while-writing
       await watcher.waiting?.(entry);
       return undefined;
     }
-    this.#steps.delete(id);
     return { message: entry, answer: answer ?? undefined };
   }
 
@@ -228,7 +253,7 @@ export class Conversation {
         settle();
       };
       const abort = (): void => end(() => reject(new CliError('interrupted', 'interrupted')));
-      const timer = setTimeout(() => end(() => resolve('stalled')), this.#stallMs);
+      const timer = setTimeout(() => end(() => resolve('stalled')), this.#isWriting && this.#hasChanged ? this.#stillMs : this.#stallMs);
       this.#wake = () => end(() => resolve('woken'));
       signal.addEventListener('abort', abort);
       if (signal.aborted) abort();

@@ -47,20 +47,24 @@ export class DecideInPlace {
     };
   }
 
-  /** Shows the next call that waits, and how to decide. False if none does. */
+  /** Shows the next call that waits, and how to decide, or says that none does. */
   async show(isWhole = false): Promise<boolean> {
+    const isShown = (await this.showNext(isWhole)) !== undefined;
+    if (!isShown) await this.#say('note: nothing waits for a decision.');
+    return isShown;
+  }
+
+  /** Shows the next call that waits, and how to decide. Undefined, and nothing is said, if none does. */
+  async showNext(isWhole = false): Promise<ShownApproval | undefined> {
     const { api, block, style, output } = this.#place;
     this.#filler = undefined;
     [this.#shown] = await api.approvals(block);
-    if (this.#shown === undefined) {
-      await this.#say('note: nothing waits for a decision.');
-      return false;
-    }
+    if (this.#shown === undefined) return undefined;
     const card = approvalCard(this.#shown, { now: Date.now(), style });
     const width = widthOf(output);
     await writeLines(output, isWhole ? card : card.map((line) => fit(line, width)));
     await this.#say(`note: ${words[this.#shown.kind]}.`);
-    return true;
+    return this.#shown;
   }
 
   /** A line that was typed while a form is filled in is an answer, and no message. False while none is. */

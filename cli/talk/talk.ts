@@ -44,8 +44,8 @@ Ctrl-C cancels a reply or clears what you typed; on an empty line it leaves.`;
 /** Shown at the start. */
 export const TALK_HINT = 'Ctrl-C cancels a reply, /bye leaves, /help lists the commands.';
 /** A line that is a command, or is none because of a second slash: `/usr/bin` and `// a comment` are messages. */
-const COMMAND = /^\/[a-z?]+\s*$/;
-const ESCAPED = /^\/\/[a-z?]+\s*$/;
+const COMMAND = /^\/[a-z?-]+\s*$/;
+const ESCAPED = /^\/\/[a-z?-]+\s*$/;
 const LEAVING: readonly string[] = ['/bye', '/quit', '/exit'];
 /** Failures after which no message can be sent. */
 const FATAL: readonly ExitKind[] = ['server', 'interrupted'];

@@ -44,9 +44,11 @@ export function withSpinner(watcher: Watcher, spinner: Spinner, { api, block, id
     },
     async waiting(found) {
       entry = found;
-      if (found.status !== 'queued') return;
-      const before = await api.history(block, { before: id, limit: LOOK_BACK });
-      ahead = before.filter(({ role, status }) => role === 'user' && OPEN.includes(status)).length;
+      if (found.status === 'queued') {
+        const before = await api.history(block, { before: id, limit: LOOK_BACK });
+        ahead = before.filter(({ role, status }) => role === 'user' && OPEN.includes(status)).length;
+      }
+      await watcher.waiting?.(found);
     },
     async connection(state) {
       other = state === 'lost' ? 'waiting for the server' : undefined;

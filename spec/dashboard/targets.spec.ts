@@ -38,6 +38,10 @@ t.test('an address is told of what needs a person: added, tried and removed, wit
   await page.setViewportSize({ width: 390, height: 844 });
   t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
   t.strictSame(await axeFindings(page), []);
-  await part.getByRole('button', { name: 'Remove' }).click();
+  for (const answer of ['Cancel', 'Remove pager']) {
+    await part.getByRole('button', { name: 'Remove' }).click();
+    t.match(await world.api('GET', '/api/notify'), { targets: [{ name: 'pager' }] }, 'it asks first');
+    await page.getByRole('dialog').getByRole('button', { name: answer }).click();
+  }
   await part.getByText('pager').waitFor({ state: 'detached' });
 });

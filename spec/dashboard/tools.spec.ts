@@ -46,16 +46,22 @@ t.test('a server is added by a form, looked at, and approved as it is on the scr
   await server.getByText('missing').waitFor();
   await server.getByRole('button', { name: 'Store' }).click();
   t.equal(await server.getByLabel('files.token').getAttribute('type'), 'password');
-  await server.getByLabel('files.token').fill('tok-canary-123');
+  await page.keyboard.type('tok-canary-123');
   await page.keyboard.press('Enter');
   await server.getByText('stored', { exact: true }).waitFor();
-  t.notMatch(await page.content(), 'tok-canary-123');
-  t.match(rig.text('auth.json'), 'tok-canary-123');
+  const focused = () => page.evaluate(() => document.activeElement?.textContent);
+  t.equal(await focused(), 'Replace', 'the focus stays where the secret was typed');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('tok-canary-456');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await until('it is replaced', () => rig.text('auth.json').includes('tok-canary-456'));
+  await server.getByLabel('files.token').waitFor({ state: 'detached' });
+  t.equal(await focused(), 'Replace');
+  t.notMatch(await page.content(), 'tok-canary');
   t.equal(rig.sessions.started.length, 0, 'nothing is started before somebody says so');
   rig.sessions.lists.set('files', [readFileTool(), WRITE]);
   await server.getByRole('button', { name: 'Start once and look' }).click();
-  await page.waitForTimeout(1500);
-  await page.screenshot({ path: '/tmp/shots/dbg.png' });
   await server.getByText('read_file').first().waitFor();
   await server.getByText('Writes <b>a</b> file.').waitFor();
   await server.getByText('U+200B').first().waitFor();
@@ -165,5 +171,24 @@ t.test('a skill is read and approved by the hash on the screen, and what has cha
     await page.setViewportSize({ width, height: 844 });
     t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
     t.strictSame(await axeFindings(page), [], String(width));
+  }
+});
+
+t.test('on a phone the page of tools is one of the tabs', async (t) => {
+  const one = await opened(t);
+  if (one === undefined) return;
+  for (const width of [390, 320]) {
+    const page = await one.world.page('/ui/', { width, height: 844 });
+    const tabs = page.getByRole('navigation', { name: 'Pages' });
+    await tabs.getByRole('link', { name: 'Tools' }).click();
+    await page.getByText('There is no server of tools yet.').waitFor();
+    t.equal(await tabs.getByRole('link', { name: 'Tools' }).getAttribute('aria-current'), 'page');
+    t.strictSame(
+      await tabs.evaluate((nav) => [...nav.children].filter((tab) => tab.scrollWidth > tab.clientWidth).map((tab) => tab.textContent)),
+      [],
+      `every name fits at ${width} px`,
+    );
+    t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    t.strictSame(await axeFindings(page), []);
   }
 });

@@ -4,10 +4,12 @@ import { attach } from '../../../cli/talk/attach.ts';
 import type { ExitKind } from '../../../cli/terminal/exit-codes.ts';
 import { styleFor } from '../../../cli/terminal/output.ts';
 import { answer, type FakeBlockServer, foundIn, refusal, startFakeBlockServer } from '../../support/fake-block-server.ts';
+import { approvalOf } from '../../support/tools/records.ts';
 import { until } from '../../support/until.ts';
 
 interface Desk {
   readonly server: FakeBlockServer;
+  readonly history: Entry[];
   readonly input: PassThrough;
   readonly controller: AbortController;
   readonly ended: Promise<ExitKind>;
@@ -35,17 +37,22 @@ interface DeskOptions {
   readonly state?: string;
   /** The conversation before the talk. */
   readonly past?: readonly object[];
+  /** The calls that wait for a decision; the test changes them. */
+  readonly waits?: object[];
   /** A person sees what a message waits for. */
   readonly watched?: boolean;
 }
 
 /** A person at a block, whose answers the test gives. */
-async function desk(t: Test, { terminal = true, running = true, state, past = [], watched = false }: DeskOptions = {}): Promise<Desk> {
+async function desk(t: Test, { terminal = true, running = true, state, past = [], waits = [], watched = false }: DeskOptions = {}): Promise<Desk> {
   const history: Entry[] = [];
   let now = state ?? (running ? 'working' : 'stopped');
   const pulse = { state: running ? 'idle' : 'stopped', attention: false };
   const server = await startFakeBlockServer(t, ({ method, path, body }, res) => {
     const [, , , , part, id] = path.replace(/\?.*/, '').split('/');
+    if (path.startsWith('/api/approvals?')) return answer(res, { approvals: waits, cursor: null });
+    if (path.startsWith('/api/approvals/'))
+      return answer(res, { approval: { ...waits.shift(), state: 'approved', decidedBy: { channel: 'cli', name: 'token' } } });
     if (part === 'why')
       return answer(res, {
         name: 'b',
@@ -115,7 +122,7 @@ async function desk(t: Test, { terminal = true, running = true, state, past = []
     signal: controller.signal,
   });
   ended.catch(() => undefined); // looked at by the test
-  return { server, input, controller, ended, stdout: () => texts.stdout, stderr: () => texts.stderr, reply };
+  return { server, history, input, controller, ended, stdout: () => texts.stdout, stderr: () => texts.stderr, reply };
 }
 
 const MEMORY = { summary: 'They met.', facts: [], window: { messages: 1, tokens: 2, maxTokens: 3, percent: 4 }, compactions: [], compactionCount: 0 };
@@ -205,6 +212,56 @@ t.test('a block that waits for a person gives the line back, and the reply comes
   await until('it was started', () => session.stderr().includes('b: start.'));
   session.reply(0, 'At last.');
   await until('the reply shows', () => session.stdout().includes('At last.\n'));
+  session.input.write('\x04');
+  t.equal(await session.ended, 'ok');
+});
+
+const PAYS = { ...approvalOf('a1', { digest: 'd', arguments: { to: 'bob' } }), messageId: 'm0', state: 'pending', scopes: ['once'] };
+const CARD = /bank\/pay[\s\S]*to: "bob"[\s\S]*note: \/yes approves it once/;
+
+t.test('a call that waits behind the text of a reply is shown at once, and /yes goes on with the reply', async (t) => {
+  for (const watched of [false, true]) {
+    const waits: object[] = [];
+    const session = await desk(t, { waits, watched });
+    const { server, history } = session;
+    session.input.write('pay bob\r');
+    await until('it is sent', () => posted(session).length === 1);
+    for (const frame of [
+      { event: 'start', provider: 'p', model: 'm', attempt: 1 },
+      { event: 'content', text: 'Let me pay.' },
+    ])
+      server.push({ type: 'stream', block: 'b', id: 'm0', seq: 1, ...frame });
+    await until('the text shows', () => session.stdout().includes('Let me pay.'));
+    waits.push(PAYS);
+    Object.assign(history[0] as Entry, { status: 'waiting-approval' });
+    server.push({ type: 'refresh', block: 'b' });
+    await until('the call shows', () => CARD.test(session.stderr()));
+    t.notOk(
+      server.calls.some(({ path }) => path.endsWith('/why')),
+      'nobody has waited for it',
+    );
+    session.input.write('/yes\r');
+    await until('it is decided', () => waits.length === 0);
+    session.reply(0, 'Paid.');
+    await until('the reply shows', () => session.stdout().endsWith('Paid.\n'));
+    session.input.write('\x04');
+    t.equal(await session.ended, 'ok');
+  }
+});
+
+t.test('a call that waits since before the talk is shown before the first line, and its reply after /yes', async (t) => {
+  const waits: object[] = [PAYS];
+  const session = await desk(t, { waits });
+  session.history.push({ id: 'm0', role: 'user', status: 'waiting-approval', content: 'pay bob' });
+  await until('the prompt shows', () => session.stderr().includes('b › '));
+  t.match(session.stderr().slice(0, session.stderr().indexOf('b › ')), CARD);
+  session.input.write('/yes\r');
+  await until('it is decided', () => waits.length === 0);
+  session.reply(0, 'Paid.');
+  await until('the reply shows', () => session.stdout() === 'Paid.\n');
+  session.input.write('/not-ran\r');
+  await until('it is a command', () => session.stderr().includes('note: nothing waits for a decision.'));
+  t.same(posted(session), []);
   session.input.write('\x04');
   t.equal(await session.ended, 'ok');
 });

@@ -14,7 +14,7 @@ interface Talk {
 const WAITING = { id: 'm1', role: 'user', status: 'queued', content: 'hi' };
 
 /** A block whose history is what the test puts into it. */
-async function talk(t: Test, options: { onPost?: (talk: Talk) => void; stallMs?: number; patienceMs?: number } = {}): Promise<Talk> {
+async function talk(t: Test, options: { onPost?: (talk: Talk) => void; stallMs?: number; stillMs?: number; patienceMs?: number } = {}): Promise<Talk> {
   const history: Record<string, unknown>[] = [];
   const server = await startFakeBlockServer(t, ({ method, path }, res) => {
     if (method === 'GET') return answer(res, foundIn(history, path));
@@ -61,8 +61,8 @@ t.test('a message that ends without any step is told by a refresh', async (t) =>
   t.match(await ending, { message: { status: 'cancelled' }, answer: undefined });
 });
 
-t.test('while a reply is written, changes of the files cause no reading', async (t) => {
-  const { conversation, frame, history, server } = await talk(t);
+t.test('while a reply is written, changes of the files cause no reading before it stands still', async (t) => {
+  const { conversation, frame, history, server } = await talk(t, { stillMs: 60_000 });
   const { id } = await conversation.send('hi', signal);
   const seen: number[] = [];
   const ending = conversation.outcome(id, { step: async () => void seen.push(1) }, signal);
@@ -76,6 +76,27 @@ t.test('while a reply is written, changes of the files cause no reading', async 
   history.splice(0, 1, DONE);
   frame('error', { code: 'X', error: 'x', willRetry: false });
   await ending;
+});
+
+t.test('a call that waits for a person behind a text that was begun is told without a further step', async (t) => {
+  const { conversation, frame, history, server } = await talk(t, { stallMs: 60_000 });
+  const { id } = await conversation.send('hi', signal);
+  const seen: string[] = [];
+  const ending = conversation.outcome(id, { step: async ({ event }) => void seen.push(event), waiting: async ({ status }) => void seen.push(status) }, signal);
+  frame('start');
+  frame('content', { text: 'Let me pay.' });
+  await until('the text is seen', () => seen.includes('content'));
+  history.splice(0, 1, { ...WAITING, status: 'waiting-approval' });
+  server.push({ type: 'refresh', block: 'b' });
+  await until('the call is told', () => seen.includes('waiting-approval'));
+  frame('start');
+  await until('it goes on', () => seen.at(-1) === 'start');
+  history.splice(0, 1, DONE, ANSWER);
+  server.push({ type: 'refresh', block: 'b' });
+  await until('it is looked at again', () => server.calls.filter(({ method }) => method === 'GET').length >= 3);
+  frame('done', { answerId: 'a1', status: 'done', stopReason: 'end_turn' });
+  t.match(await ending, { message: DONE, answer: ANSWER });
+  t.equal(seen.at(-1), 'done', 'an answer that the history has ends with its last step');
 });
 
 t.test('who waits in vain is told why, again and again', async (t) => {

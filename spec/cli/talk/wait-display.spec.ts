@@ -52,6 +52,16 @@ t.test('the spinner never erases the text of an answer that has ended and is not
   }
 });
 
+t.test('what a message waits for reaches the watcher too', async (t) => {
+  const { stream } = screen();
+  const found: string[] = [];
+  const spinner = new Spinner(stream, true);
+  const watcher = withSpinner({ waiting: async ({ status }) => void found.push(status) }, spinner, awaited);
+  t.teardown(() => spinner.stop());
+  for (const status of ['queued', 'waiting-approval']) await watcher.waiting?.({ status } as never);
+  t.same(found, ['queued', 'waiting-approval']);
+});
+
 t.test('a lost connection reaches the watcher too', async (t) => {
   const { stream } = screen();
   const states: string[] = [];

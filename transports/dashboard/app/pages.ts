@@ -27,7 +27,7 @@ export interface PageRow {
   readonly menu?: { readonly icon: IconName; readonly keys: string };
   /** True for a page about blocks, which a server without blocks does not have. */
   readonly isOfBlocks?: true;
-  /** True for a page with a tab at the foot of a phone, which has room for six with the search. */
+  /** True for a page with a tab at the foot of a phone, which has room for seven with the search. */
   readonly isOnPhone?: boolean;
   /** Set for the page that is there from the beginning. */
   readonly view?: ComponentType;
@@ -54,7 +54,14 @@ const ROWS: readonly PageRow[] = [
   },
   { id: 'playground', name: playText.title, menu: { icon: 'play', keys: 'g p' }, load: () => import('../pages/playground/playground.tsx') },
   { id: 'costs', name: costsText.title, menu: { icon: 'costs', keys: 'g c' }, isOnPhone: true, load: () => import('../pages/costs/costs.tsx') },
-  { id: 'tools', isOfBlocks: true, name: toolsText.title, menu: { icon: 'tools', keys: 'g t' }, load: () => import('../pages/tools/tools.tsx') },
+  {
+    id: 'tools',
+    isOfBlocks: true,
+    name: toolsText.title,
+    menu: { icon: 'tools', keys: 'g t' },
+    isOnPhone: true,
+    load: () => import('../pages/tools/tools.tsx'),
+  },
   { id: 'events', name: eventsText.title, menu: { icon: 'events', keys: 'g e' }, load: () => import('../pages/events/events.tsx') },
   { id: 'archive', isOfBlocks: true, name: archiveText.title, menu: { icon: 'archive', keys: 'g a' }, load: () => import('../pages/archive/archive.tsx') },
   { id: 'search', isOfBlocks: true, name: searchText.title, menu: { icon: 'find', keys: 'g q' }, load: () => import('../pages/search/search.tsx') },

@@ -46,6 +46,12 @@ export const targetText = {
   delivered: 'It has arrived.',
 } as const;
 
+export const removeTargetText = (name: string) => ({
+  title: `Remove ${name}?`,
+  text: 'It is told nothing more, and its secret can’t be had again.',
+  does: `Remove ${name}`,
+});
+
 export const NOTICE_NAMES = {
   'approval.asked': 'a call waits for a decision',
   'message.failed': 'a message has failed',

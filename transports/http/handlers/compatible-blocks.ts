@@ -2,13 +2,18 @@
 //
 // right-first: a key without the right reads the same of a block that is there and of one that is not.
 // own-words: an error has the name that the client wrote, since an alias may stand for a block that it may not know, and no name that is like it.
-import { BlockhouseError, type Core, invalidRequest, mayAskBlock } from '../../../core/index.ts';
+import { BLOCK_PROVIDER, BlockhouseError, type Core, invalidRequest, mayAskBlock } from '../../../core/index.ts';
 import type { RouteContext } from '../wire/route.ts';
 
 /** What a request gets that asks a block in a protocol, or for something, that blocks don't know. */
 export function noBlockHere(): BlockhouseError {
   const paths = '/v1/chat/completions, /v1/responses, /v1/messages and /ollama/api/chat';
-  return invalidRequest('model', `is that of a block, and blocks answer on ${paths} alone`);
+  return invalidRequest('model', `is that of a block, and blocks answer on ${paths} alone; without a model's protocol, at POST /api/blocks/<name>/chat`);
+}
+
+/** True for a body of `/v1/chat` that asks a block, whether it takes the block for a provider or writes its whole name as the model. */
+export function asksBlock({ adapter, model }: Readonly<Record<string, unknown>>): boolean {
+  return adapter === BLOCK_PROVIDER || (adapter === undefined && typeof model === 'string' && model.startsWith(`${BLOCK_PROVIDER}/`));
 }
 
 /** right-first. `asked`: the name that the client wrote (own-words). Throws KEY_FORBIDDEN. */

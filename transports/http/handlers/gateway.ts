@@ -22,7 +22,7 @@ import { queryValue } from '../wire/query.ts';
 import { ok, type Reply, STREAMED } from '../wire/reply.ts';
 import { forCaller, type RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
-import { noBlockHere } from './compatible-blocks.ts';
+import { asksBlock, noBlockHere } from './compatible-blocks.ts';
 import { listedFor } from './client-model.ts';
 
 /** `{status: "ok", version, adapters, store, gatewayOnly?}`; `adapters` are the registered ids. Fails with STORE_UNREACHABLE when the database has not answered for a lease. */
@@ -72,7 +72,7 @@ export const verify = async (context: RouteContext) => {
 /** The whole answer, or a stream of server-sent events when the body has `stream`. */
 export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> => {
   const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
-  if (isObject(body) && body['adapter'] === 'block') throw noBlockHere();
+  if (isObject(body) && asksBlock(body)) throw noBlockHere();
   if (context.key !== undefined) assertMayConfigure(context.key, body);
   const bareName = nameBesides(context, body);
   const askedAs = bareName === undefined ? undefined : await ifItMeans(context, bareName);

@@ -95,9 +95,11 @@ t.test('an alias may stand for a block, and for nothing else besides', async (t)
 
 t.test('where blocks are not known, an error says where they are', async (t) => {
   const { server } = await serve(t);
-  const says = /\/v1\/chat\/completions, \/v1\/responses, \/v1\/messages and \/ollama\/api\/chat/;
+  const says = /\/v1\/chat\/completions, \/v1\/responses, \/v1\/messages and \/ollama\/api\/chat alone; .* POST \/api\/blocks\/<name>\/chat/;
   const calls: [string, Fields][] = [
     ['/v1/chat', { adapter: 'block', model: 'ada', messages: turn('hi') }],
+    ['/v1/chat', { model: 'block/ada', messages: turn('hi') }],
+    ['/v1/chat', { model: 'block/ada', messages: turn('hi'), stream: true }],
     ['/v1/completions', { model: 'block/ada', prompt: 'hi' }],
     ['/v1/embeddings', { model: 'block/ada', input: 'hi' }],
     ['/v1/messages/count_tokens', { model: 'block/ada', messages: turn('hi') }],

@@ -4,10 +4,10 @@ import type { NotifyTarget } from '../../../../core/types.ts';
 import { tell } from '../../base/toast.ts';
 import { useLoad } from '../../data/load.ts';
 import { NOTICES, readTargets, removeTarget, setTarget, testTarget } from '../../data/notify.ts';
-import { Dialog, FormDialog, showDialog } from '../../parts/dialog.tsx';
+import { ask, Dialog, FormDialog, showDialog } from '../../parts/dialog.tsx';
 import { Field, TextField } from '../../parts/fields.tsx';
 import { Button, Copy, Problem } from '../../parts/widgets.tsx';
-import { NOTICE_NAMES, notArrivedText, targetStateText, targetText, WORDS } from '../../text/index.ts';
+import { NOTICE_NAMES, notArrivedText, removeTargetText, targetStateText, targetText, WORDS } from '../../text/index.ts';
 
 /** The list, and the way to another one. */
 export function Targets() {
@@ -37,6 +37,7 @@ export function Targets() {
 function Row({ target, reload }: { readonly target: NotifyTarget; reload(): Promise<void> }) {
   const { name, url, events, state, pending, dropped, last } = target;
   const remove = async (): Promise<void> => {
+    if (!(await ask({ ...removeTargetText(name), danger: true }))) return;
     await removeTarget(name);
     tell(targetText.removed);
     await reload();

@@ -1,5 +1,5 @@
 // The servers of tools: what each would run, what it offers, and what of that a person has approved.
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ToolServerView } from '../../../../core/types.ts';
 import { tell, tellFailure } from '../../base/toast.ts';
 import { useLoad } from '../../data/load.ts';
@@ -167,6 +167,7 @@ function Contents({ listed, act }: { readonly listed: ToolServerView; act(work: 
 function Secrets({ server: { secrets = [] }, reload }: { readonly server: ToolServerView; reload(): Promise<void> }) {
   const [shown, show] = useState<string | undefined>();
   const field = useRef<HTMLInputElement>(null); // the value is in the field alone
+  useLayoutEffect(() => field.current?.focus(), [shown]);
   const set = async (name: string, to: string | null): Promise<void> => {
     await setToolSecret(name, to);
     show(undefined);
