@@ -115,6 +115,8 @@ export class SignIns {
     const isMore = wants !== undefined && wants !== joinedScopes(record?.scope);
     if (place.oauth?.grant === 'client_credentials') {
       if (!isMore) throw new SignInFault('its server wants more rights than its sign-in has (insufficient_scope)');
+      if (place.oauth.scope !== undefined)
+        throw new SignInFault('its server wants more rights than its oauth.scope has (insufficient_scope); if it may have them, add them in mcp.json'); // a person has approved it
       const next = await this.#obtained(place, place.oauth, record, refusal);
       await keepRecord(this.credentials, place.name, next);
       return next.accessToken;

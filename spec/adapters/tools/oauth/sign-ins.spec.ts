@@ -133,6 +133,18 @@ t.test('a call that needs more rights gets them once; a server that always wants
   t.equal(stand.grants('client_credentials').length, before + 1);
 });
 
+t.test('a server gets no more rights than the scope that was written and approved for it', async (t) => {
+  const { stand, tools, call, outcome } = await robotHost(t, { oauth: (issuer) => ({ ...ROBOT(issuer), scope: 'read' }) });
+  await call('x');
+  const before = stand.grants('client_credentials').length;
+  tools.needs = 'admin';
+  t.match(await failure(outcome('y')), {
+    code: 'TOOL_NOT_BEGUN',
+    message: /wants more rights than its oauth\.scope has \(insufficient_scope\); if it may have them, add/,
+  });
+  t.equal(stand.grants('client_credentials').length, before, 'nothing was asked for');
+});
+
 t.test('a server that nobody has signed in to says what to do, and is not greeted a second time', async (t) => {
   const { servers, tools, host } = await signedHost(t, { oauth: () => undefined });
   const { definition } = await servers.get('crm');
