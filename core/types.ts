@@ -1312,7 +1312,7 @@ export interface ChatEntry {
   readonly stopReason?: StopReason;
   /** On an answer: the calls of tools that it took */
   readonly steps?: readonly EntryStep[];
-  /** On an answer: what of somebody outside was read for it, or for what the model saw with it; the first ten */
+  /** On an answer: what of somebody outside was read for it, or for what the model saw with it. On a message that is asked again: what has tainted it before. The first ten */
   readonly taint?: readonly Taint[];
   /** How many times the message was begun with tools */
   readonly run?: number;

@@ -13,6 +13,7 @@ import { EnoughRead } from '../outbound/call.ts';
 import type { Upstream } from '../outbound/client.ts';
 import { SseReader } from '../outbound/sse-read.ts';
 import { type CallTransport, callIdOf } from './call-id.ts';
+import { valueWithout } from './masked-result.ts';
 import { UNREADABLE } from './mcp-result.ts';
 import { type Challenge, challengeIn } from './oauth/challenge.ts';
 import type { Refusal } from './oauth/sign-ins.ts';
@@ -255,8 +256,8 @@ class AnswerReader implements UpstreamHandler {
     else if (exceeded !== undefined) this.wrong ??= `The result has more than ${MAX_VALUES} values.`;
     if (exceeded !== undefined || this.isAnswered || this.isRefusal) return;
     const { token } = this.#reading;
-    const text = bytes.toString('utf8');
-    const message = tryParseJson(token === undefined ? text : text.replaceAll(token, '[redacted]'));
+    const said = tryParseJson(bytes.toString('utf8'));
+    const message = token === undefined ? said : valueWithout(said, [token]); // not in the text: JSON may have letters of it escaped
     for (const one of Array.isArray(message) ? message : [message]) if (isObject(one) && one['jsonrpc'] === '2.0') this.#hand(one);
   }
 

@@ -1,22 +1,28 @@
-// Takes the secrets of a server out of what its tools return: a model would see them, and the journal would keep them. Pure: no I/O.
+// Takes the secrets of a server out of what its tools return, and of what it asks people: a model would see them, and the journal would keep them. Pure: no I/O.
+//
+// longest-first: a secret may begin with another one, whose mask would leave its end.
+// same-state: the state that a server wants back with an answer goes back as it was. No model sees it.
 import { isObject } from '../../core/base/json.ts';
-import type { ToolOutcome } from '../../core/index.ts';
+import type { ToolOutcome, ToolQuestion } from '../../core/index.ts';
 
 const MASK = '[redacted]';
 
-/** The same object where nothing is masked. Each secret is found as it is. */
-export function maskedResult(outcome: ToolOutcome, secrets: readonly string[]): ToolOutcome {
+/** The same object where there are no secrets. Each is found as it is. */
+export function maskedResult<Outcome extends ToolOutcome | ToolQuestion>(outcome: Outcome, secrets: readonly string[]): Outcome {
   if (secrets.length === 0) return outcome;
+  const all = secrets.toSorted((a, b) => b.length - a.length); // longest-first
+  if (outcome.kind === 'input-required') return { ...outcome, requests: valueWithout(outcome.requests, all) }; // same-state
   const { parts, structuredContent } = outcome;
-  const masked = parts.map((part) => (part.text === undefined ? part : { ...part, text: textWithout(part.text, secrets) }));
-  return { ...outcome, parts: masked, ...(structuredContent !== undefined && { structuredContent: valueWithout(structuredContent, secrets) }) };
+  const masked = parts.map((part) => (part.text === undefined ? part : { ...part, text: textWithout(part.text, all) }));
+  return { ...outcome, parts: masked, ...(structuredContent !== undefined && { structuredContent: valueWithout(structuredContent, all) }) };
 }
 
 function textWithout(text: string, secrets: readonly string[]): string {
   return secrets.reduce((clean, secret) => clean.replaceAll(secret, MASK), text);
 }
 
-function valueWithout(value: unknown, secrets: readonly string[]): unknown {
+/** A value of JSON without secrets, also in names of fields. */
+export function valueWithout(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'string') return textWithout(value, secrets);
   if (Array.isArray(value)) return value.map((item) => valueWithout(item, secrets));
   if (!isObject(value)) return value;

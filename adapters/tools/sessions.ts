@@ -76,7 +76,7 @@ export class ServerSessions implements Sessions {
   async call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion> {
     if (this.#isClosed) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The server is shutting down.');
     const outcome = await this.#slotOf(server, call.block).call(server, call, signal);
-    return outcome.kind === 'result' ? maskedResult(outcome, server.ownSecrets ?? []) : outcome;
+    return maskedResult(outcome, server.ownSecrets ?? []);
   }
 
   async look(server: CallableServer, signal: AbortSignal): Promise<LookedAt> {

@@ -134,7 +134,7 @@ export class SkillsApproveCommand extends SkillsCommand {
       if (this.json) return 'ok';
       const block = skill.owner === WORKSPACE ? '<block>' : skill.owner;
       const command = this.hint('config', 'set', block, `skills=${JSON.stringify([skill.name])}`);
-      await this.say(`${oneLine(skillName(skill))} is approved. To give it to a block: \`${command}\``);
+      await this.say(`${oneLine(skillName(skill))} is approved. To give it to a block: \`${command}\`, with the other skills that it has.`);
       return 'ok';
     });
   }

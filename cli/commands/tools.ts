@@ -10,7 +10,7 @@ import { CURATED_NAMES, curatedServer } from '../input/curated-servers.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { foldedInside, isTerminal, oneLine, widthOf, writeLines } from '../terminal/output.ts';
 import { visible } from '../terminal/unseen.ts';
-import { approvalLines, diffLines, serverTable, toolCounts, toolTable } from '../views/tool-text.ts';
+import { approvalLines, diffLines, toolCounts } from '../views/tool-text.ts';
 
 const category = 'Tools';
 
@@ -44,7 +44,7 @@ abstract class ToolsCommand extends ServerCommand {
   /** What was approved, and how a block gets it. */
   protected async sayApproved({ name, tools }: ToolServerView): Promise<void> {
     const command = this.hint('config', 'set', '<block>', `tools.servers=${JSON.stringify([name])}`);
-    await this.say(`${oneLine(name)} is approved. ${toolCounts(tools)} To give them to a block: \`${command}\``);
+    await this.say(`${oneLine(name)} is approved. ${toolCounts(tools)} To give them to a block: \`${command}\`, with the other servers that it has.`);
   }
 }
 

@@ -46,7 +46,7 @@ export async function browserAnswer(port = 0): Promise<BrowserAnswer> {
       }),
     close: () => {
       server.close();
-      server.closeIdleConnections();
+      server.closeAllConnections(); // also those of half a request, which anybody on this machine can make
     },
   };
 }

@@ -100,9 +100,15 @@ const KINDS: Readonly<Record<Field['type'], string>> = {
 /** Such as `name (text, required): Your name`. All of its words may be of the server, so what is not seen is shown. */
 export function fieldLine({ name, title, description, type, format, options, min, max, isRequired, default: fallback }: Field): string {
   const choices = options?.map((option, at) => `${at + 1} ${option.title === option.value ? option.value : `${option.title} (${option.value})`}`).join(', ');
-  const bounds = min === undefined && max === undefined ? '' : `, ${min ?? ''} to ${max ?? ''}`.trimEnd();
+  const range = rangeOf(min, max);
+  const bounds = range === '' ? '' : `, ${range}${type === 'string' ? ' characters' : ''}`;
   const kind = `${format ?? KINDS[type]}${choices === undefined ? '' : ` ${choices}`}${bounds}${isRequired ? ', required' : ''}`;
   const more = [title === name ? undefined : title, description].filter((text) => text !== undefined && text !== '').join('. ');
   const begins = fallback === undefined ? '' : ` [${JSON.stringify(fallback)}]`;
   return visibleLine(`${name} (${kind})${begins}${more === '' ? '' : ` ${more}`}`);
+}
+
+function rangeOf(min: number | undefined, max: number | undefined): string {
+  if (min === undefined) return max === undefined ? '' : `at most ${max}`;
+  return max === undefined ? `at least ${min}` : `${min} to ${max}`;
 }

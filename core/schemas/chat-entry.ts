@@ -313,7 +313,7 @@ export const ChatEntry = {
     ttftMs: orNull(number),
     stopReason: oneOf(STOP_REASONS),
     steps: { ...listOf(EntryStep), description: 'On an answer: the calls of tools that it took' },
-    taint: { ...listOf(Taint), description: 'On an answer: what of somebody outside was read for it, or for what the model saw with it; the first ten' },
+    taint: { ...listOf(Taint), description: 'On an answer: what of somebody outside was read for it, or for what the model saw with it. On a message that is asked again: what has tainted it before. The first ten' },
     run: { ...count, description: 'How many times the message was begun with tools' },
     waitingFor: { ...listOf(string), description: 'On a message that waits for a person: ids of what is to be decided' },
     startedAt: orNull(time),

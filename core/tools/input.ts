@@ -4,8 +4,8 @@
 //   refused whole: its call has a result that says why, and nobody is asked.
 // no-secret: what sounds like a secret is not asked for here. It would stand in the journal, and the server's form is no place for it.
 // as-asked: an answer has a value for each required field and none for others, each of the kind and within the bounds that the form says.
+import { FORMATS, valueFault } from '../base/form-value.ts';
 import { isObject } from '../base/json.ts';
-import { urlOf } from '../base/url.ts';
 import type { InputAnswer, InputField, InputForm } from '../types.ts';
 import { namesSecret } from './literal-secrets.ts';
 
@@ -17,8 +17,6 @@ const MAX_OPTIONS = 100;
 const MAX_NAME = 128;
 const MAX_TITLE = 200;
 const MAX_TEXT = 4000;
-/** Of an answer, where the form says no less. */
-const MAX_VALUE = 4096;
 /** It goes back to the server as it is. */
 const MAX_STATE = 65_536;
 
@@ -135,46 +133,3 @@ export function answersFault(forms: InputForms, answers: InputAnswers): { readon
   }
   return undefined;
 }
-
-/** As the end of a sentence that begins with the name of the field. */
-export function valueFault({ type, options = [], min, max, format }: InputField, value: unknown): string | undefined {
-  const isOption = (one: unknown): boolean => options.some((option) => option.value === one);
-  switch (type) {
-    case 'boolean':
-      return typeof value === 'boolean' ? undefined : 'must be true or false';
-    case 'choice':
-      return isOption(value) ? undefined : `must be one of ${options.map((option) => option.value).join(', ')}`;
-    case 'choices':
-      if (!Array.isArray(value) || !value.every(isOption) || new Set(value).size < value.length) return 'must be a list of its choices, each once';
-      return boundsFault(value.length, { min, max }, 'choices');
-    case 'string':
-      if (typeof value !== 'string') return 'must be a text';
-      if (format !== undefined && !FORMATS[format](value)) return `must be ${FORMAT_WORDS[format]}`;
-      return boundsFault([...value].length, { min, max: Math.min(max ?? MAX_VALUE, MAX_VALUE) }, 'characters');
-    default:
-      if (typeof value !== 'number' || !Number.isFinite(value)) return 'must be a number';
-      if (type === 'integer' && !Number.isSafeInteger(value)) return 'must be a whole number';
-      return boundsFault(value, { min, max }, '');
-  }
-}
-
-function boundsFault(size: number, { min, max }: { readonly min: number | undefined; readonly max: number | undefined }, what: string): string | undefined {
-  const unit = what === '' ? '' : ` ${what}`;
-  if (min !== undefined && size < min) return what === '' ? `must be at least ${min}` : `must have at least ${min}${unit}`;
-  if (max !== undefined && size > max) return what === '' ? `must be at most ${max}` : `must have at most ${max}${unit}`;
-  return undefined;
-}
-
-const isTime = (value: string): boolean => !Number.isNaN(Date.parse(value));
-const FORMATS: Readonly<Record<NonNullable<InputField['format']>, (value: string) => boolean>> = {
-  email: (value) => /^[^\s@]+@[^\s@]+$/.test(value),
-  uri: (value) => urlOf(value) !== undefined,
-  date: (value) => /^\d{4}-\d\d-\d\d$/.test(value) && isTime(value) && new Date(value).toISOString().startsWith(value),
-  'date-time': (value) => /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value) && isTime(value),
-};
-const FORMAT_WORDS: Readonly<Record<NonNullable<InputField['format']>, string>> = {
-  email: 'an e-mail address',
-  uri: 'an address such as https://example.com',
-  date: 'a date such as 2026-11-28',
-  'date-time': 'a time such as 2026-11-28T12:00:00Z',
-};

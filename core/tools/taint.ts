@@ -3,7 +3,7 @@
 // own-reads: a run is tainted once it has read output of a tool that is not `closedWorld`, be it a result or the last words of a server that could not be called.
 // by-its-way: a message that came with a key, through a hook, from another block or over MCP is tainted from its beginning, unless its key was trusted when it came.
 // spreads: what a model sees of a tainted message, be it in the conversation, in the summary of it, or as a fact, taints what it does and says then. So an answer keeps what
-//   has tainted it, however long ago that was.
+//   has tainted it, however long ago that was, and so does a message that a person asks again (core/block/conversation/chat-changes.ts).
 import type { ChatEntry, Taint } from '../types.ts';
 import type { CallState, RunState } from './journal.ts';
 

@@ -1,4 +1,5 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
+import type { ToolOutcome } from '../../core/tools/port.ts';
 import { axeFindings, closeBrowser } from '../support/browser.ts';
 import { pay } from '../support/tools/calls.ts';
 import { type ToolWorld, toolWorld } from '../support/tools/tool-world.ts';
@@ -161,6 +162,90 @@ t.test('of a call whose outcome is not known, a person says what happened', asyn
   await card.getByRole('button', { name: 'It ran', exact: true }).click();
   await card.getByText('It ran by you').waitFor();
   t.equal(one.host.calls.length, 1, 'it is not called again');
+});
+
+const FORM = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', title: 'Name on the ticket', description: 'As in the passport', minLength: 2, maxLength: 40 },
+    day: { type: 'string', format: 'date', title: 'Day of travel' },
+    seats: { type: 'integer', title: 'Seats', minimum: 1, maximum: 9, default: 1 },
+    class: { type: 'string', title: 'Class', enum: ['economy', 'business'], enumNames: ['Economy', 'Business'] },
+    extras: {
+      type: 'array',
+      title: 'Extras',
+      items: { type: 'string', enum: ['bag', 'meal', `insurance for ${'a very long journey there and '.repeat(3)}back`] },
+    },
+    terms: { type: 'boolean', title: 'I accept the terms', default: false },
+  },
+  required: ['name', 'seats', 'class', 'terms'],
+};
+
+/** Asks before it pays. */
+async function asking(t: Test) {
+  const one = await toolWorld(t, { say });
+  if (one === undefined) return undefined;
+  const requests = { who: { method: 'elicitation/create', params: { mode: 'form', message: 'Who travels?', requestedSchema: FORM } } };
+  const answers: unknown[] = [];
+  one.host.call = async ({ input }) => {
+    if (input === undefined) return { kind: 'input-required', requests, requestState: 's', ms: 1 } as unknown as ToolOutcome;
+    answers.push(input.responses);
+    return { kind: 'result', isError: false, parts: [{ type: 'text', text: 'Booked.' }], ms: 1 };
+  };
+  await one.add('ada', { servers: ['bank'], allow: ['bank/*'] });
+  await one.post('ada', 'carl');
+  return Object.assign(one, { answers });
+}
+
+t.test('what a server asks is answered on its card; a wrong field says so, has the focus, and keeps the others as they were typed', async (t) => {
+  const one = await asking(t);
+  if (one === undefined) return;
+  const page = await one.world.page('/ui/inbox', { expected: [/400/] });
+  const card = page.locator('[data-approval]');
+  const send = card.getByRole('button', { name: 'Send the answer' });
+  const name = card.getByLabel('Name on the ticket (required)');
+  await card.getByText('As in the passport · 2 to 40 characters').waitFor();
+  await card.getByLabel('Day of travel').fill('2026-12-24');
+  await card.getByRole('group', { name: 'Extras' }).getByLabel('meal').check();
+  await card.getByLabel('Class').selectOption('Business');
+  await card.getByLabel('I accept the terms').selectOption('Yes');
+  await send.click();
+  await card.getByText('Name on the ticket must be answered.').waitFor();
+  t.ok(await name.evaluate((field) => field === document.activeElement), 'the focus is where the fault is');
+  t.equal(await name.getAttribute('aria-invalid'), 'true');
+  t.equal(await card.getByRole('alert').count(), 0, 'nothing else says it in the words of the API');
+  await name.fill('Ada');
+  await card.getByLabel('Seats').fill('many');
+  await send.click();
+  await card.getByText('Seats must be a number.').waitFor();
+  t.equal(await name.getAttribute('aria-invalid'), 'false');
+  await card.getByLabel('Seats').fill('2');
+  await send.click();
+  await card.getByText('Answered by you').waitFor();
+  const content = { name: 'Ada', day: '2026-12-24', seats: 2, class: 'business', extras: ['meal'], terms: true };
+  await page.goto(`${one.world.url}/ui/blocks/ada`);
+  await page.getByText('Booked.').first().waitFor();
+  t.strictSame(one.answers, [{ who: { action: 'accept', content } }]);
+});
+
+t.test('a form fits at each width and in both themes', async (t) => {
+  const one = await asking(t);
+  if (one === undefined) return;
+  const page = await one.world.page('/ui/inbox');
+  const card = page.locator('[data-approval]');
+  await card.getByLabel('Class').waitFor();
+  for (const width of [390, 900, 1440])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.emulateMedia({ colorScheme });
+      const within = await card.evaluate((box) =>
+        [...box.querySelectorAll('*')].every((each) => each.getBoundingClientRect().right <= box.getBoundingClientRect().right),
+      );
+      t.ok(within, `nothing stands out at ${width}`);
+      t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
+    }
+  await card.getByRole('button', { name: 'Decline' }).click();
+  await card.getByText('Declined by you').waitFor();
 });
 
 t.test('what a tool or a model says is text, with a name for what nobody can see, at 390 pixels and in both themes', async (t) => {

@@ -30,7 +30,7 @@ export const CORE_ROOMS: readonly Room[] = [
     imports: ['ground', 'schemas', 'bus'],
   },
   { name: 'tools', holds: ['core/tools/'], imports: ['ground', 'base', 'schemas', 'store port'] },
-  { name: 'conversation', holds: ['core/block/conversation/'], imports: ['ground', 'base', 'schemas', 'store port'] },
+  { name: 'conversation', holds: ['core/block/conversation/'], imports: ['ground', 'base', 'schemas', 'store port', 'tools'] },
   { name: 'costs', holds: ['core/block/costs/'], imports: ['ground', 'base', 'schemas', 'store port'] },
   { name: 'documents', holds: ['core/block/documents/'], imports: ['base', 'schemas'] },
   { name: 'store parts', holds: ['core/store/parts/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'costs', 'documents'] },

@@ -9,6 +9,8 @@ export const SKILL_FILE = 'SKILL.md';
 export const SKILL_NAME = /^[a-z0-9-]{1,64}$/;
 export const NAME_RULE = 'must be 1 to 64 characters from a-z, 0-9 and -';
 const MAX_DESCRIPTION = 1024;
+/** A quoted or plain key, and its value. No part of it tries blanks that another one has tried: the time would grow with the square of a line. */
+const FIELD = /^(?:["']([^"']*)["']\s*|([^\s:"'#-][^:]*)):(?:\s+(\S.*)?)?$/;
 
 /** What SKILL.md says. */
 export interface SkillText {
@@ -63,8 +65,8 @@ function fieldsIn(lines: readonly string[]): Field[] {
   for (let at = 1; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
     if (line.trim() === '' || line.startsWith('#')) continue;
-    const [, quoted, plain, first = ''] = /^(?:["']([^"']*)["']|([^\s:"'#-][^:]*?))\s*:(?:\s+(.*))?$/.exec(line) ?? [];
-    const key = quoted ?? plain;
+    const [, quoted, plain, first = ''] = FIELD.exec(line) ?? [];
+    const key = quoted ?? plain?.trimEnd();
     if (key === undefined) throw new SkillFault(at + 1, 'this is no `key: value`; write it so, or remove the line');
     const more: string[] = [];
     // A list may stand below its key without being indented.

@@ -4,6 +4,7 @@
 import { BlockhouseError } from '../../errors.ts';
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
 import type { Added, BackInQueue, Change, Entries, MessageToAppend, Outcome } from '../../store/port.ts';
+import { taintOfSeen } from '../../tools/taint.ts';
 import { bytesOf, isWaiting } from './chat-file.ts';
 
 /** A message to append, with its id and time. */
@@ -28,6 +29,7 @@ export function appendMessage(entries: Entries, message: NewMessage): Change<Ent
 /** The entry of a message. Throws MESSAGE_NOT_FOUND and WRONG_STATE where it can't take the place of another one. */
 export function newEntry(entries: Entries, { id, at, content, again, channel, clientId, chain, window }: Omit<NewMessage, 'cap'>): ChatEntry {
   const replaced = again && lastAsked(entries, again.id);
+  const taint = replaced === undefined ? [] : taintOfSeen({ entries: [replaced] });
   return {
     id,
     role: 'user',
@@ -40,6 +42,7 @@ export function newEntry(entries: Entries, { id, at, content, again, channel, cl
     ...(again?.asks !== undefined && { asks: again.asks }),
     ...(clientId !== undefined && { clientId }),
     ...(chain !== undefined && { chain }),
+    ...(taint.length > 0 && { taint }), // also of another text, which may be a part of the first one
     ...(window !== undefined && { window }),
     attempts: 0,
     error: null,

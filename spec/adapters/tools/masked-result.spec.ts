@@ -23,6 +23,18 @@ t.test('the secrets of a server are taken out of texts and of structured content
   t.equal(maskedResult(outcome, []), outcome);
 });
 
+t.test('of two secrets, of which one begins with the other, nothing of the longer one stays', async (t) => {
+  const outcome = { kind: 'result', isError: false, parts: [{ type: 'text', text: 'hunter2-and-more' }], ms: 3 } as const;
+  t.strictSame(maskedResult(outcome, ['hunter2', 'hunter2-and-more']), { ...outcome, parts: [{ type: 'text', text: '[redacted]' }] });
+});
+
+t.test('what a server asks a person has none of its secrets; the state that it wants back stays as it is', async (t) => {
+  const requests = { ask: { method: 'elicitation/create', params: { message: 'Is hunter2hunter2 right?' } } };
+  const question = { kind: 'input-required', requests, requestState: 'hunter2hunter2', ms: 3 } as const;
+  const masked = { ask: { method: 'elicitation/create', params: { message: 'Is [redacted] right?' } } };
+  t.strictSame(maskedResult(question, ['hunter2hunter2']), { ...question, requests: masked });
+});
+
 t.test('a server that returns its own secret does not show it', async (t) => {
   const { hostile, call } = sessionsRig(t);
   const server = { ...hostile(), ownSecrets: ['hunter2hunter2'] };

@@ -1,5 +1,8 @@
 // Where a browser comes back at the end of a sign-in.
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { browserAnswer } from '../../../cli/serve/browser-answer.ts';
 
@@ -46,4 +49,18 @@ t.test('a wait ends with its signal, and a port that is taken is an error', asyn
   leaving.abort(new Error('left'));
   await t.rejects(answer, { message: 'left' });
   await t.rejects(browserAnswer(Number(new URL(place.redirectURI).port)), { code: 'EADDRINUSE' });
+});
+
+t.test('a half request of another program does not keep the place open: the command would not end for a minute', async (t) => {
+  const place = await listening(t);
+  const socket = connect(Number(new URL(place.redirectURI).port), '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  socket.on('error', () => undefined); // it is reset
+  const ended = once(socket, 'close').then(() => 'ended');
+  await new Promise((resolve) => socket.write('GET /callback HTTP/1.1\r\n', resolve));
+  const answer = place.wait('s', ever);
+  await fetch(`${place.redirectURI}?state=s`).then((response) => response.text());
+  await answer;
+  place.close();
+  t.equal(await Promise.race([ended, delay(20_000, 'open', { ref: false })]), 'ended');
 });

@@ -1,6 +1,6 @@
 // What servers may ask people, and what answers are right.
 import t from 'tap';
-import { answersFault, readForms, valueFault } from '../../../core/tools/input.ts';
+import { answersFault, readForms } from '../../../core/tools/input.ts';
 import type { InputField } from '../../../core/types.ts';
 
 const form = (properties: object, required: readonly string[] = [], more: object = {}) => ({
@@ -102,19 +102,4 @@ t.test('as-asked: an answer fits its form, and the fault says where it does not'
     t.strictSame(accept(content), { path: `input.a.content.${path}`, problem });
   t.match(answersFault(forms, { a: { action: 'decline' } }), { path: 'input.b' });
   t.match(answersFault(forms, { a: { action: 'decline' }, b, c: b }), { path: 'input.c', problem: 'is not asked for' });
-});
-
-t.test('formats are checked without a schema of the server', async (t) => {
-  const fault = (format: string, value: string) => valueFault(fieldsOf({ a: { type: 'string', format } })[0] as InputField, value);
-  for (const [format, right, wrong] of [
-    ['email', 'a@b.example', 'a b@c'],
-    ['uri', 'https://a.example', 'a'],
-    ['date', '2026-02-28', '2026-02-30'],
-    ['date-time', '2026-02-28T01:02:03Z', '2026-02-28'],
-  ] as const) {
-    t.equal(fault(format, right), undefined, format);
-    t.match(fault(format, wrong), /^must be /, format);
-  }
-  t.equal(fault('hostname', 'anything'), undefined, 'one that the protocol does not have');
-  t.match(fault('x', 'y'.repeat(4097)), /at most 4096/);
 });

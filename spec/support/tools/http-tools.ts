@@ -42,7 +42,7 @@ export async function httpTools(
   }
   const send = (response: ServerResponse, body: object, more: object = {}): void => {
     response.writeHead(200, { 'content-type': 'application/json', ...more });
-    response.end(JSON.stringify({ jsonrpc: '2.0', ...body }));
+    response.end(JSON.stringify({ jsonrpc: '2.0', ...body }).replace('escaped at-', String.raw`escaped \u0061t-`));
   };
   const complete = era === 'modern' ? { resultType: 'complete' } : {};
   const said = (id: unknown, text: string): object => ({ id, result: { content: [{ type: 'text', text }], ...complete } });

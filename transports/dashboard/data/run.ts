@@ -108,6 +108,7 @@ export function costOf(lines: readonly RunLine[]): { readonly usd: number | null
 }
 
 /** What the decision of a call says, in the form of an approval that was decided. */
-export function decidedOf({ decision }: ToolLine): Pick<ShownApproval, 'state' | 'decision' | 'scope' | 'decidedBy'> | undefined {
-  return decision === undefined ? undefined : { state: 'approved', decision: decision.decision, decidedBy: decision.by };
+export function decidedOf({ ask, decision }: ToolLine): Pick<ShownApproval, 'kind' | 'state' | 'decision' | 'scope' | 'decidedBy'> | undefined {
+  if (decision === undefined) return undefined;
+  return { kind: ask?.kind ?? 'call', state: 'approved', decision: decision.decision, decidedBy: decision.by };
 }

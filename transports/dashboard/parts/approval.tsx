@@ -1,13 +1,15 @@
 // A call that waits for a person: what it would do, why it asks, and the ways to decide.
 //
 // no-slip: nothing is decided by Enter, by a key that is held down, or without the focus on the card; and a card that is decided stays where it is.
-import { useState } from 'preact/hooks';
+import type { InputHTMLAttributes } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ShownApproval } from '../../../core/types.ts';
 import { useKeys } from '../base/keys.ts';
 import { tellFailure } from '../base/toast.ts';
+import { ApiError } from '../data/api-error.ts';
 import { approvals, type Decision, decide, type More, ownDecisions } from '../data/approvals.ts';
 import { blockPath } from '../data/route.ts';
-import { becauseText, decidedText, inboxText, marksText, ruleLead, taintText } from '../text/approvals.ts';
+import { becauseText, boundsText, decidedText, inboxText, marksText, ruleLead, taintText } from '../text/approvals.ts';
 import { WORDS } from '../text/common.ts';
 import { Dialog, showDialog } from './dialog.tsx';
 import { Field } from './fields.tsx';
@@ -26,6 +28,7 @@ export function ApprovalCard({ approval, isInInbox = false }: { readonly approva
     setFailure(undefined);
     await decide(approval, decision, more).catch(setFailure);
   };
+  const wrong = failure instanceof ApiError ? failure.details?.find(({ path }) => path.startsWith('input.')) : undefined;
   const isPending = state === 'pending';
   const Name = isInInbox ? 'h2' : 'h3';
   return (
@@ -48,8 +51,8 @@ export function ApprovalCard({ approval, isInInbox = false }: { readonly approva
       </header>
       <p>{becauseText(because)}</p>
       <Facts approval={approval} />
-      {failure !== undefined && <Problem error={failure} />}
-      {isPending ? <Choices approval={approval} act={act} /> : <Decided approval={approval} />}
+      {failure !== undefined && wrong === undefined && <Problem error={failure} />}
+      {isPending ? <Choices approval={approval} act={act} wrong={wrong} /> : <Decided approval={approval} />}
     </article>
   );
 }
@@ -100,7 +103,14 @@ function Decided({ approval }: { readonly approval: ShownApproval }) {
   );
 }
 
-function Choices({ approval, act }: { readonly approval: ShownApproval; readonly act: Act }) {
+interface ChoicesProps {
+  readonly approval: ShownApproval;
+  readonly act: Act;
+  /** What the server says of a field of the form. */
+  readonly wrong: { readonly path: string; readonly message: string } | undefined;
+}
+
+function Choices({ approval, act, wrong }: ChoicesProps) {
   const [noted, setNoted] = useState<'deny' | 'ran' | undefined>();
   const { kind, scopes } = approval;
   useDecisionKeys();
@@ -114,7 +124,7 @@ function Choices({ approval, act }: { readonly approval: ShownApproval; readonly
         <Button label={inboxText.tell} run={() => act('tell')} />
       </div>
     );
-  if (kind === 'input') return <Asked approval={approval} act={act} />;
+  if (kind === 'input') return <Asked approval={approval} act={act} wrong={wrong} />;
   return (
     <div class="row wrap">
       {scopes.includes('once') && <Button label={inboxText.once} keys="a" run={() => act('approve')} />}
@@ -135,19 +145,16 @@ function Choices({ approval, act }: { readonly approval: ShownApproval; readonly
 
 type Input = NonNullable<More['input']>;
 
-/** What a server asks. The server checks the answer, and says which field is wrong. */
-function Asked({ approval: { request = {}, tool }, act }: { readonly approval: ShownApproval; readonly act: Act }) {
+/** What a server asks. The server checks the answer, and says which field is wrong: it gets the focus. */
+function Asked({ approval: { request = {}, tool }, act, wrong }: ChoicesProps) {
+  const box = useRef<HTMLDivElement>(null);
   const [said] = useState(() =>
-    Object.fromEntries(
-      Object.entries(request).map(([name, { fields }]) => [
-        name,
-        Object.fromEntries(fields.map((field) => [field.name, field.default])) as Record<string, unknown>,
-      ]),
-    ),
+    Object.fromEntries(Object.entries(request).map(([name, { fields }]) => [name, Object.fromEntries(fields.map((field) => [field.name, begunOf(field)]))])),
   );
   const input = (): Input => Object.fromEntries(Object.entries(said).map(([name, content]) => [name, { action: 'accept', content }]));
+  useLayoutEffect(() => box.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [wrong]);
   return (
-    <>
+    <div class="asked" ref={box}>
       {Object.entries(request).map(([name, { message, fields }]) => (
         <>
           <p>
@@ -157,6 +164,7 @@ function Asked({ approval: { request = {}, tool }, act }: { readonly approval: S
             <Answer
               key={field.name}
               field={field}
+              wrong={wrong?.path === `input.${name}.content.${field.name}` ? wrong.message : undefined}
               set={(value) => {
                 said[name] = { ...said[name], [field.name]: value };
               }}
@@ -168,46 +176,96 @@ function Asked({ approval: { request = {}, tool }, act }: { readonly approval: S
         <Button label={inboxText.answer} run={() => act('approve', { input: input() })} />
         <Button label={inboxText.decline} run={() => act('deny')} />
       </div>
-    </>
+    </div>
   );
 }
 
+type Asks = NonNullable<ShownApproval['request']>[string]['fields'][number];
+
+/** Of choices that must be answered, none is an answer. */
+function begunOf({ type, isRequired, default: begun }: Asks): unknown {
+  return begun ?? (type === 'choices' && isRequired ? [] : undefined);
+}
+
 interface AnswerProps {
-  readonly field: NonNullable<ShownApproval['request']>[string]['fields'][number];
+  readonly field: Asks;
+  readonly wrong: string | undefined;
   set(value: unknown): void;
 }
 
+const INPUT_TYPES: Readonly<Record<string, 'email' | 'url' | 'date'>> = { email: 'email', uri: 'url', date: 'date' };
+
 /** What is no number is sent as it is, so that the server says what is wrong. */
-function Answer({ field: { name, title = name, description, type, options, isRequired, default: begun }, set }: AnswerProps) {
-  const isMany = type === 'choices';
-  const choices = type === 'boolean' ? ['true', 'false'].map((value) => ({ value, title: value })) : options;
+function Answer({ field, wrong, set }: AnswerProps) {
+  const { name, title = name, description = '', type, format = '', options, isRequired, min = -1 } = field;
+  const label = shownText(title);
+  const isNumber = type === 'number' || type === 'integer';
+  const choices = type === 'boolean' ? inboxText.yesOrNo : options;
   const read = (value: string): unknown => {
     if (value === '') return undefined;
     if (type === 'boolean') return value === 'true';
-    return (type === 'number' || type === 'integer') && !Number.isNaN(+value) ? +value : value;
+    return isNumber && !Number.isNaN(+value) ? +value : value;
   };
+  const help = [shownText(description), boundsText(field)].filter((text) => text !== '').join(' · ');
   return (
-    <Field label={`${shownText(title)}${isRequired ? ' *' : ''}`} help={description === undefined ? undefined : shownText(description)}>
-      {(props) =>
-        choices === undefined ? (
-          <input {...props} class="input" defaultValue={String(begun ?? '')} onInput={(event) => set(read(event.currentTarget.value))} />
-        ) : (
-          <select
-            {...props}
-            class="input"
-            multiple={isMany}
-            onInput={({ currentTarget: { value, selectedOptions } }) => set(isMany ? [...selectedOptions].map((one) => one.value) : read(value))}
-          >
-            {!isMany && <option />}
-            {choices.map((one) => (
-              <option key={one.value} value={one.value} selected={[begun].flat().map(String).includes(one.value)}>
-                {shownText(one.title)}
+    <Field label={isRequired ? `${label} ${inboxText.required}` : label} help={help === '' ? undefined : help} wrong={wrong && `${label} ${wrong}.`}>
+      {(props) => {
+        if (type === 'choices') return <Boxes {...props} label={label} field={field} set={set} />;
+        if (choices === undefined)
+          return (
+            <input
+              {...props}
+              class="input"
+              {...({ type: INPUT_TYPES[format] ?? 'text' } as InputHTMLAttributes<HTMLInputElement>)}
+              inputMode={isNumber && min >= 0 ? 'decimal' : undefined}
+              autocomplete="off"
+              defaultValue={String(begunOf(field) ?? '')}
+              onInput={(event) => set(read(event.currentTarget.value))}
+            />
+          );
+        return (
+          <select {...props} class="input" onInput={(event) => set(read(event.currentTarget.value))}>
+            <option />
+            {choices.map(({ value, title }) => (
+              <option key={value} value={value} selected={isBegun(field, value)}>
+                {shownText(title)}
               </option>
             ))}
           </select>
-        )
-      }
+        );
+      }}
     </Field>
+  );
+}
+
+function isBegun(field: Asks, value: string): boolean {
+  return [begunOf(field)].flat().map(String).includes(value);
+}
+
+interface BoxesProps extends Pick<AnswerProps, 'field' | 'set'> {
+  readonly id: string;
+  readonly label: string;
+  readonly 'aria-describedby': string | undefined;
+  readonly 'aria-invalid': boolean;
+}
+
+/** Several choices: a box for each. */
+function Boxes({ id, label, field, set, ...props }: BoxesProps) {
+  const { options = [], isRequired } = field;
+  const box = useRef<HTMLDivElement>(null);
+  const read = (): void => {
+    const values = [...(box.current?.querySelectorAll<HTMLInputElement>(':checked') ?? [])].map(({ value }) => value);
+    set(values.length > 0 || isRequired ? values : undefined);
+  };
+  return (
+    <div id={id} role="group" aria-label={label} ref={box}>
+      {options.map(({ value, title }) => (
+        <label key={value} class="check">
+          <input {...props} type="checkbox" value={value} defaultChecked={isBegun(field, value)} onChange={read} />
+          <span class="break">{shownText(title)}</span>
+        </label>
+      ))}
+    </div>
   );
 }
 

@@ -14,6 +14,11 @@ export const inboxText = {
   deny: 'Deny',
   answer: 'Send the answer',
   decline: 'Decline',
+  required: '(required)',
+  yesOrNo: [
+    { value: 'true', title: 'Yes' },
+    { value: 'false', title: 'No' },
+  ],
   denyNote: 'Deny with a note…',
   always: 'Always allow this tool…',
   same: 'Always allow these arguments…',
@@ -82,9 +87,21 @@ const DECIDED: Readonly<Record<string, string>> = {
 };
 const CHANNELS: Readonly<Record<string, string>> = { cli: 'in a terminal', web: 'on the page', api: 'over the API', link: 'by a link' };
 
+/** Of what a server asks. */
+const ANSWERED: Readonly<Record<string, string>> = {
+  approve: 'Answered',
+  deny: 'Declined',
+  expire: 'Nobody answered in time',
+  expired: 'Nobody answered in time',
+};
+
 /** `Denied over the API`, `Denied by a link, on-call`. */
-export function decidedText({ state, decision, scope, decidedBy }: Pick<ShownApproval, 'state' | 'decision' | 'scope' | 'decidedBy'>, isOwn: boolean): string {
-  const what = ownOf(DECIDED, scope !== undefined && scope !== 'once' ? scope : (decision ?? state)) ?? decision ?? state;
+export function decidedText(
+  { kind, state, decision, scope, decidedBy }: Pick<ShownApproval, 'kind' | 'state' | 'decision' | 'scope' | 'decidedBy'>,
+  isOwn: boolean,
+): string {
+  const how = scope !== undefined && scope !== 'once' ? scope : (decision ?? state);
+  const what = (kind === 'input' ? ownOf(ANSWERED, how) : undefined) ?? ownOf(DECIDED, how) ?? how;
   if (isOwn) return `${what} by you`;
   const where = decidedBy === undefined ? undefined : ownOf(CHANNELS, decidedBy.channel);
   if (decidedBy === undefined || where === undefined) return what;
@@ -104,4 +121,17 @@ export function callsWaitText(calls: number): string {
 /** `Show all 1,204 characters`. */
 export function allText(characters: number): string {
   return `Show all, ${plural(characters, 'character', 'characters')}`;
+}
+
+type Bounded = NonNullable<ShownApproval['request']>[string]['fields'][number];
+
+/** `2 to 40 characters`, `at least 18`; empty without bounds. */
+export function boundsText({ type, min, max }: Pick<Bounded, 'type' | 'min' | 'max'>): string {
+  const range = rangeText(min, max);
+  return type === 'string' && range !== '' ? `${range} characters` : range;
+}
+
+function rangeText(min: number | undefined, max: number | undefined): string {
+  if (min === undefined) return max === undefined ? '' : `at most ${max}`;
+  return max === undefined ? `at least ${min}` : `${min} to ${max}`;
 }

@@ -57,8 +57,3 @@ export function taskOf(
     ...(called !== undefined && { tool: called.tool, toolSince: called.at }),
   };
 }
-
-/** The key with which a message was sent. */
-export function keyOf(message: ChatEntry | undefined): string | undefined {
-  return message?.chain?.find(({ key }) => key !== undefined)?.key;
-}

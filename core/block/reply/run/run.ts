@@ -29,7 +29,7 @@ import { argumentsOf, callTools } from './call-tools.ts';
 import { type Checked, checkCalls, type ProbeCall, type ReadyCall } from './check-calls.ts';
 import { type Closed, closeRun, type Ended } from './close.ts';
 import { definitionTokens, ModelStep } from './model-step.ts';
-import { answerOf, isNewRun, keyOf, taskOf } from './outcome.ts';
+import { answerOf, isNewRun, taskOf } from './outcome.ts';
 import { expired, waitOf } from './pending.ts';
 import { probeCalls } from './probe-calls.ts';
 import { RunJournal } from './run-journal.ts';

@@ -44,6 +44,7 @@ t.test('no answer of the host has a token or a secret, and a server that quotes 
   const token = String(auth().oauth?.['crm']?.[stand.issuer]?.['accessToken']);
   t.match(token, /^at-.{20}/);
   t.equal(await call(`you sent ${token}`), 'you sent [redacted]');
+  t.equal(await call(`escaped ${token}`), 'escaped [redacted]', 'also where its JSON has a letter of it escaped');
   const shown = JSON.stringify([await servers.list(), await servers.get('crm'), await servers.findings()]);
   for (const secret of [token, ROBOT_SECRET]) t.notMatch(shown, secret);
 });

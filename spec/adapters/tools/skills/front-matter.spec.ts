@@ -74,3 +74,10 @@ t.test('a front matter that is all one field takes no time', async (t) => {
   t.match(faultOf('description: b', ...lines), /shorten it/);
   t.match(faultOf(`description: "${'\\\\'.repeat(30_000)}`), /does not end with it/);
 });
+
+t.test('a file takes no long time, whatever is repeated in it', async (t) => {
+  const blanks = ' '.repeat(64_000);
+  const begin = process.cpuUsage();
+  for (const line of [`a${blanks}`, `"a"${blanks}`, `a:${blanks}b\u2028c`, `description: "x"${blanks}#\u2028`, `- ${blanks}`]) t.match(faultOf(line), /SKILL\.md/);
+  t.ok(process.cpuUsage(begin).user < 2_000_000, 'processor time: some milliseconds, and seven seconds for each if blanks are looked at again and again');
+});

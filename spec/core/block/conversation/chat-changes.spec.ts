@@ -50,6 +50,21 @@ t.test('the same clientId gives the earlier entry, whatever its status, even at 
   t.end();
 });
 
+t.test('a message that is asked again keeps what has tainted it, also with another text, because that may be a part of the first one', (t) => {
+  const done = (fields: Partial<ChatEntry>) => [userEntry('1', fields)];
+  const asked = (entries: Entries, fields: Partial<NewMessage> = {}) =>
+    appendMessage(entries, message({ content: undefined, again: { id: '1', asks: undefined }, ...fields })).result.entry;
+  const hook = { messageId: '1', via: 'hook' as const };
+  const first = asked(done({ chain: [{ via: 'hook', hook: 'h' }] }));
+  t.match(first, { replaces: '1', taint: [hook] });
+  t.equal('chain' in first, false, 'it was asked by a person, and costs no key');
+  t.match(asked(done({ chain: [{ via: 'hook', hook: 'h' }] }), { content: 'else' }), { content: 'else', taint: [hook] });
+  t.strictSame(asked([...done({}), userEntry('2', { taint: [hook] })], { again: { id: '2', asks: undefined } }).taint, [hook], 'and so on');
+  t.equal('taint' in asked(done({ chain: [{ via: 'key', key: 'app', trusted: true }] })), false);
+  t.equal('taint' in asked(done({})), false);
+  t.end();
+});
+
 t.test('the queue is full at the cap, and when the waiting text is too long', (t) => {
   const entries = [...pair('0'), queued('1'), processing('2'), queued('3')];
   t.throws(() => appendMessage(entries, message()), { code: 'QUEUE_FULL', status: 429, retryAfterMs: 5000 });
