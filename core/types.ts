@@ -1214,6 +1214,14 @@ export interface PostMessage {
   readonly clientId?: string;
 }
 
+/** Which characters of a whole result are wanted, counted in UTF-16 units. */
+export interface ResultPage {
+  /** The first character of the text; 0 by default. Behind the end, the text is empty */
+  readonly offset?: number;
+  /** Most characters to return; 8,000 by default if there is an `offset` */
+  readonly limit?: number;
+}
+
 /** A call that waits for a person. */
 export interface Approval {
   readonly id: string;
@@ -1534,10 +1542,12 @@ export type RunRecord = {
   readonly code?: string;
 };
 
-/** A whole result that was too long for the model. */
+/** A whole result that was too long for the model, or with an offset or a limit some of its text. */
 export interface RunResult {
   readonly isError: boolean;
   readonly parts: readonly ContentPart[];
+  /** With `offset` or `limit`: how many characters the whole text has */
+  readonly chars?: number;
 }
 
 /** A call that waits, or has waited, for a person, as people see it. */

@@ -45,6 +45,7 @@ import type {
   PostMessage,
   RestoreArchive,
   RunJournal,
+  ResultPage,
   RunResult,
   ScheduleList,
   ScheduleView,
@@ -243,8 +244,8 @@ export interface Blocks {
   search(query: SearchQuery, options?: { readonly signal?: AbortSignal | undefined }): Promise<SearchResult>;
   /** The journal of a message's run with tools. Rejects with RUN_NOT_FOUND. */
   run(name: string, messageId: string): Promise<RunJournal>;
-  /** A whole result that was too long for the model. `ref` is its place in the run (`3.1`). Rejects with RUN_NOT_FOUND. */
-  runResult(name: string, messageId: string, ref: string): Promise<RunResult>;
+  /** A whole result that was too long for the model, or these characters of its text. `ref` is its place in the run (`3.1`). Rejects with RUN_NOT_FOUND. */
+  runResult(name: string, messageId: string, ref: string, page?: ResultPage): Promise<RunResult>;
   /** The servers and tools of a block, with the rule that holds for each. Starts nothing. */
   tools(name: string): Promise<BlockToolList>;
   /**

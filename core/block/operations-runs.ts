@@ -4,7 +4,7 @@ import { parseBytes } from '../base/strict-json.ts';
 import { type ChatEntry, RunResult } from '../schemas/chat-entry.ts';
 import * as schemas from '../schemas/chat-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { ApprovalQuery, Decide, Decider, ShownApproval } from '../types.ts';
+import type { ApprovalQuery, Decide, Decider, ResultPage, ShownApproval } from '../types.ts';
 import type { Blocks } from './api.ts';
 import type { ApprovalIndex, ApprovalPlace } from './approval-index.ts';
 import type { Block } from './block.ts';
@@ -19,6 +19,7 @@ import { hasTools } from './reply/has-tools.ts';
 const checkDecide: Validator<Decide> = compile(schemas.Decide);
 const checkQuery: Validator<ApprovalQuery> = compile(schemas.ApprovalQuery);
 const checkResult: Validator<RunResult> = compile(RunResult);
+const checkResultPage: Validator<ResultPage> = compile(schemas.ResultPage);
 
 /** The operations on runs. */
 export function runOperations(
@@ -34,13 +35,14 @@ export function runOperations(
       if (records.length === 0) throw new BlockhouseError('RUN_NOT_FOUND', `The message ${JSON.stringify(messageId.slice(0, 64))} has no run with tools.`);
       return { messageId, records };
     },
-    async runResult(name, messageId, ref) {
+    async runResult(name, messageId, ref, page) {
+      if (page !== undefined) checkResultPage(page);
       const bytes = await (await conversationOf(name)).result(messageId, ref);
       if (bytes === undefined)
         throw new BlockhouseError('RUN_NOT_FOUND', 'There is no whole result of this call. Only those that were cut are kept, and the oldest are dropped.');
       const result = parseBytes(bytes);
       checkResult(result);
-      return result;
+      return page === undefined ? result : (await runParts()).pageOf(result, page);
     },
     async tools(name) {
       const { files } = await blocks.find(name);

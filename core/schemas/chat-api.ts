@@ -66,6 +66,17 @@ export const HistoryPage = {
   },
 } as const;
 export type HistoryPage = types.HistoryPage;
+
+/** Which characters of a whole result are wanted, counted in UTF-16 units. */
+export const ResultPage = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    offset: { ...count, description: 'The first character of the text; 0 by default. Behind the end, the text is empty' },
+    limit: { type: 'integer', minimum: 1, maximum: 100_000, description: 'Most characters to return; 8,000 by default if there is an `offset`' },
+  },
+} as const;
+export type ResultPage = types.ResultPage;
 /** Entries of a conversation, oldest first. */
 export const ChatHistory = object({
   messages: listOf(ChatEntry),

@@ -262,8 +262,15 @@ const end = object({ t: name('end'), at: time, status: oneOf(['done', 'failed', 
 export const RunRecord = { anyOf: [run, resume, model, answer, ask, decision, begun, task, input, result, found, refused, unknown, end] } as const;
 export type RunRecord = types.RunRecord;
 
-/** A whole result that was too long for the model. */
-export const RunResult = object({ isError: boolean, parts: listOf(ContentPart) });
+/** A whole result that was too long for the model, or with an offset or a limit some of its text. */
+export const RunResult = object(
+  {
+    isError: boolean,
+    parts: listOf(ContentPart),
+    chars: { ...count, description: 'With `offset` or `limit`: how many characters the whole text has' },
+  },
+  ['chars'],
+);
 export type RunResult = types.RunResult;
 
 /** The journal of a message. */

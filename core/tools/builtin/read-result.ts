@@ -1,6 +1,7 @@
-// block__read_result: reads on in a result that was cut. Pure: no I/O.
+// block__read_result: reads on in a result that was cut, as the route of results does. Pure: no I/O.
 import { estimateTokens } from '../../base/tokens.ts';
-import { grouped } from '../results.ts';
+import type { ResultPage, RunResult } from '../../types.ts';
+import { grouped, resultText } from '../results.ts';
 
 const DEFAULT_LIMIT = 8000;
 /** As many places of a text are given. */
@@ -29,6 +30,12 @@ export function readOn(text: string, { ref, offset = 0, limit = DEFAULT_LIMIT, f
   const end = offset + shown.length;
   const more = end < text.length ? `; offset ${end} reads on` : '';
   return `(Characters ${grouped(offset)} to ${grouped(end)} of ${all}${more}.)\n${shown}`;
+}
+
+/** The characters of a whole result that a person or a program asks for, counted as those of `readOn`. */
+export function pageOf({ isError, parts }: RunResult, { offset = 0, limit = DEFAULT_LIMIT }: ResultPage): RunResult {
+  const whole = resultText(parts);
+  return { isError, parts: [{ type: 'text', text: whole.slice(offset, offset + limit) }], chars: whole.length };
 }
 
 function placesOf(text: string, find: string, offset: number): string {

@@ -48,7 +48,7 @@ export const targetText = {
 
 export const removeTargetText = (name: string) => ({
   title: `Remove ${name}?`,
-  text: 'It is told nothing more, and its secret can’t be had again.',
+  text: 'No notice goes there any more, and its secret can’t be had again.',
   does: `Remove ${name}`,
 });
 

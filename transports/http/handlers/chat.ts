@@ -1,7 +1,7 @@
 // Handlers of `/api/blocks/:name/chat`: messages to a block and their answers. Without a query, the history has the active entries; a page
 // can also have archived ones.
 import { traceparentIn } from '../../../core/base/traceparent.ts';
-import type { AskAgain, Channel, ChatAnswer, ChatEntry, ChatReceipt, HistoryPage, MessageFound, PostMessage } from '../../../core/index.ts';
+import type { AskAgain, Channel, ChatAnswer, ChatEntry, ChatReceipt, HistoryPage, MessageFound, PostMessage, ResultPage } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { tagged } from '../wire/etag.ts';
 import { channelOf, queryNumber, queryValue } from '../wire/query.ts';
@@ -65,13 +65,20 @@ export const run = async (context: RouteContext) => ok(await context.core.blocks
 
 /** `{isError, parts}`: a whole result that was too long for the model. Fails with RUN_NOT_FOUND. */
 export const runResult = async (context: RouteContext) =>
-  ok(await context.core.blocks.runResult(param(context, 'name'), param(context, 'id'), param(context, 'ref')));
+  ok(await context.core.blocks.runResult(param(context, 'name'), param(context, 'id'), param(context, 'ref'), charactersOf(context)));
 
 /** `{success, message, entry}`; ends the reply if one is being written. Fails with WRONG_STATE for a message that is done. */
 export const cancel = async (context: RouteContext) => changed(await context.core.blocks.cancel(param(context, 'name'), param(context, 'id')));
 
 /** `{success, message, entry}`; queues a failed, cancelled or expired message again. Fails with WRONG_STATE for any other. */
 export const retry = async (context: RouteContext) => changed(await context.core.blocks.retry(param(context, 'name'), param(context, 'id')));
+
+/** Undefined without a query: then the answer is the whole result. */
+function charactersOf({ req }: RouteContext): ResultPage | undefined {
+  const [offset, limit] = [queryNumber(req, 'offset'), queryNumber(req, 'limit')];
+  if (offset === undefined && limit === undefined) return undefined;
+  return { ...(offset !== undefined && { offset }), ...(limit !== undefined && { limit }) };
+}
 
 /** Undefined without a query: then the answer is the active history. */
 function pageOf({ req }: RouteContext): HistoryPage | undefined {

@@ -206,6 +206,7 @@ export const BLOCK_EXAMPLES = {
       ],
     },
   },
+  PageOfResult: { of: 'RunResult', summary: 'With offset and limit', value: { isError: false, parts: [{ type: 'text', text: '5 to bob.' }], chars: 48213 } },
   LongResult: { of: 'RunResult', summary: 'A text', value: { isError: false, parts: [{ type: 'text', text: 'Paid 5 to bob. …' }] } },
   Found: {
     of: 'SearchResult',

@@ -53,6 +53,7 @@ const INLINE = [
   'QueueCounts',
   'Reason',
   'Reasoning',
+  'ResultPage',
   'RunCall',
   'Schedule',
   'ScheduleFile',

@@ -10,6 +10,7 @@ const name = { name: 'Name of the block' };
 const message = { ...name, id: 'Id of the message' };
 const fact = { ...name, id: 'Id of the fact' };
 const { limit, before, since } = schemas.HistoryPage.properties;
+const { offset, limit: characters } = schemas.ResultPage.properties;
 const { wait } = schemas.AnswerWait.properties;
 const WAIT =
   'With `wait`, the status is 200 if the message is finished in time: `answer` is the reply, and `entry.status` and `entry.error` say what ' +
@@ -124,10 +125,11 @@ export const CHAT_ROUTES = {
     tag: 'Chat',
     summary: 'Read a whole result',
     description:
-      'The result of a call that was too long for the model, as its tool gave it. `ref` is that of its record. At most 64 MiB of a block are kept, the newest.',
+      'The result of a call that was too long for the model, as its tool gave it. `ref` is that of its record. At most 64 MiB of a block are kept, the newest. With `offset` or `limit`, some characters of its text, in one part, and how many the text has.',
     params: { ...message, ref: 'The place of the call in its run, such as 3.1' },
+    query: { offset: wordsOf(offset), limit: wordsOf(characters) },
     answers: { 200: json('RunResult', 'The result.') },
-    errors: ['RUN_NOT_FOUND', ...READ],
+    errors: ['INVALID_REQUEST', 'RUN_NOT_FOUND', ...READ],
     handler: chat.runResult,
   },
   'POST /api/blocks/:name/chat/:id/cancel': {

@@ -1,4 +1,5 @@
 // All that is loaded with the first message of a block with tools, as one module. cli/build.ts makes one file of it that shares none of its own with a start.
+export { pageOf } from '../../../tools/builtin/read-result.ts';
 export { approvalOf, approvalsOf } from './approvals.ts';
 export { cancelWaiting } from './close.ts';
 export { decide } from './decide.ts';

@@ -1,4 +1,6 @@
 import t from 'tap';
+import { toolServer } from '../../../support/tools/tool-server.ts';
+import { RULES } from '../../../support/tools/tool-core.ts';
 import type { ReplyStep } from '../../../../core/index.ts';
 import { ask, createBlock, historyOf } from '../../../support/block-calls.ts';
 import { startServer, until } from '../../../support/server.ts';
@@ -133,4 +135,32 @@ t.test('an answered message is neither cancelled nor queued again', async (t) =>
   await server.call('POST', '/api/blocks/a/start');
   const { replyTo } = await ask(server, 'a', 'hi');
   for (const verb of ['cancel', 'retry']) t.match(await server.call('POST', `/api/blocks/a/chat/${replyTo}/${verb}`), { status: 409 }, verb);
+});
+
+t.test('a whole result is read, or some characters of it', async (t) => {
+  const server = await toolServer(t, {
+    rules: { ...RULES, limits: { resultTokens: 100 } },
+    say: ({ results }) => (results.length === 0 ? [{ name: 'bank__long', arguments: { characters: 5000 } }] : 'Done.'),
+  });
+  const id = await server.post('Read.');
+  await server.outcome(id);
+  const path = `/api/blocks/ada/runs/${id}/results/1.1`;
+  t.strictSame((await server.call('GET', path)).json, { isError: false, parts: [{ type: 'text', text: 'x'.repeat(5000) }] });
+  for (const [query, length] of [
+    ['offset=4990', 10],
+    ['limit=7', 7],
+    ['offset=5000&limit=7', 0],
+  ] as const)
+    t.strictSame(
+      (await server.call('GET', `${path}?${query}`)).json,
+      { isError: false, parts: [{ type: 'text', text: 'x'.repeat(length) }], chars: 5000 },
+      query,
+    );
+  for (const query of ['limit=0', 'limit=100001', 'offset=-1', 'offset=x', 'limit='])
+    t.match(
+      await server.call('GET', `${path}?${query}`),
+      { status: 400, json: { code: 'INVALID_REQUEST', details: [{ path: query.replace(/=.*/, '') }] } },
+      query,
+    );
+  t.match(await server.call('GET', `/api/blocks/ada/runs/${id}/results/9.1?limit=1`), { status: 404, json: { code: 'RUN_NOT_FOUND' } });
 });

@@ -224,6 +224,18 @@ t.test('a long result is cut for the model and kept whole', async (t) => {
     isError: false,
     parts: [{ type: 'text', text: 'x'.repeat(5000) }],
   });
+  t.strictSame(await one.blocks.runResult('ada', id, '1.1', { offset: 4998, limit: 10 }), {
+    isError: false,
+    parts: [{ type: 'text', text: 'xx' }],
+    chars: 5000,
+  });
+  t.strictSame(await one.blocks.runResult('ada', id, '1.1', { offset: 9000 }), { isError: false, parts: [{ type: 'text', text: '' }], chars: 5000 });
+  for (const [page, field] of [
+    [{ limit: 0 }, 'limit'],
+    [{ limit: 100_001 }, 'limit'],
+    [{ offset: -1 }, 'offset'],
+  ] as const)
+    await t.rejects(one.blocks.runResult('ada', id, '1.1', page), { code: 'INVALID_REQUEST', details: [{ path: field }] });
   await t.rejects(one.blocks.runResult('ada', id, '2.1'), { code: 'RUN_NOT_FOUND' });
 });
 
