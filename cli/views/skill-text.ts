@@ -50,13 +50,13 @@ export function skillDiff(skill: SkillView): string[] {
 }
 
 function filesWith(files: Readonly<Record<string, string>>, before: string): string[] {
-  return Object.entries(files).flatMap(([path, text]) => ['', path, ...linesOf(text).map((line) => before + line)]);
+  return Object.entries(files).flatMap(([path, text]) => ['', path, ...linesOf(text).map((line) => marked(before, line))]);
 }
 
 function fileDiff(path: string, was: string | undefined, now: string | undefined): string[] {
   if (was === now) return [];
   if (now === undefined) return ['', `${path} is gone.`];
-  if (was === undefined) return ['', `${path} is new:`, ...linesOf(now).map((line) => `+ ${line}`)];
+  if (was === undefined) return ['', `${path} is new:`, ...linesOf(now).map((line) => marked('+ ', line))];
   return ['', path, ...changedLines(linesOf(was), linesOf(now))];
 }
 
@@ -68,7 +68,12 @@ function changedLines(was: readonly string[], now: readonly string[]): string[] 
   while (last < was.length - first && last < now.length - first && was.at(-1 - last) === now.at(-1 - last)) last += 1;
   if (first === was.length && first === now.length) return ['(Only the line break at the end differs.)'];
   const part = (lines: readonly string[]): readonly string[] => lines.slice(first, lines.length - last);
-  return [`line ${first + 1}:`, ...part(was).map((line) => `- ${line}`), ...part(now).map((line) => `+ ${line}`)];
+  return [`line ${first + 1}:`, ...part(was).map((line) => marked('- ', line)), ...part(now).map((line) => marked('+ ', line))];
+}
+
+/** An empty line has no blank at its end, which would be shown. */
+function marked(mark: string, line: string): string {
+  return line === '' ? mark.trimEnd() : mark + line;
 }
 
 /** A carriage return is a part of a line, so that it is seen. */

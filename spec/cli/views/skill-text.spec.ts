@@ -62,3 +62,10 @@ t.test('what has changed is shown line by line', async (t) => {
   t.match(skillDiff({ ...SKILL, state: 'changed' }), [/^ada\/invoice changed\. What was approved was too long to keep; it is now:$/]);
   t.strictSame(skillDiff({ ...SKILL, state: 'unusable', problem: 'skills/x has no SKILL.md.' }), ["ada/invoice can't be used: skills/x has no SKILL.md."]);
 });
+
+t.test('an empty line that is new or gone has nothing at its end', async (t) => {
+  const was = { 'a.md': 'one\n\ntwo\n' };
+  t.strictSame(skillDiff({ ...SKILL, state: 'changed', was, now: { 'a.md': 'one\n\nthree \n\ntwo\n' } }).slice(2), ['a.md', 'line 3:', '+ three\\u0020', '+']);
+  t.strictSame(skillDiff({ ...SKILL, state: 'changed', was, now: { 'a.md': 'one\ntwo\n' } }).slice(3), ['line 2:', '-']);
+  t.strictSame(skillDiff({ ...SKILL, now: was }).slice(3), ['+ one', '+', '+ two']);
+});

@@ -88,15 +88,17 @@ function Server({ listed, reload }: ServerProps) {
         <h2 class="break">{name}</h2>
         <span class={`sm ${TONES[mark] ?? 't2'}`}>{words}</span>
         <span class="grow" />
-        <Button label={toolsText.test} small run={() => act(() => testToolServer(listed))} />
-        <Menu
-          label={`${toolsText.change} ${name}`}
-          small
-          choices={[
-            { label: toolsText.change, icon: 'edit', run: () => showDialog((close) => <ServerForm server={listed} close={close} reload={reload} />) },
-            { label: toolsText.remove, icon: 'trash', danger: true, run: remove },
-          ]}
-        />
+        <div class="row">
+          <Button label={toolsText.test} small run={() => act(() => testToolServer(listed))} />
+          <Menu
+            label={`${toolsText.change} ${name}`}
+            small
+            choices={[
+              { label: toolsText.change, icon: 'edit', run: () => showDialog((close) => <ServerForm server={listed} close={close} reload={reload} />) },
+              { label: toolsText.remove, icon: 'trash', danger: true, run: remove },
+            ]}
+          />
+        </div>
       </header>
       <p class="cmd mono">
         <span class="break">
