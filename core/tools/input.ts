@@ -59,7 +59,7 @@ function fieldOf(name: string, schema: unknown, { isRequired, server }: { readon
   const { type, format } = schema;
   const title = text(schema['title'], MAX_TITLE, `title of ${name}`);
   const description = text(schema['description'], MAX_TEXT, `description of ${name}`);
-  if (namesSecret(name) || namesSecret(title ?? ''))
+  if (asksForSecret(name, title, description))
     throw refused(`the field ${name} sounds like a secret. Give it to the server another way, such as \`blockhouse tools secret set ${server}.<field>\``);
   const common = { name, ...(title !== undefined && { title }), ...(description !== undefined && { description }), isRequired };
   const kind = kindOf(name, type, schema);
@@ -77,6 +77,31 @@ function fieldOf(name: string, schema: unknown, { isRequired, server }: { readon
   };
   const fallback = schema['default'];
   return fallback !== undefined && valueFault(field, fallback) === undefined ? { ...field, default: fallback } : field;
+}
+
+/** What people keep to themselves, and is in the last part of a name, too: `card_cvv`, `otpCode`. */
+const KEPT_TO_ONESELF =
+  /(?:^|[^a-z])(?:pin|otp|totp|mfa|2fa|cvv2?|cvc2?|ssn|seed|passwor[dt]|passwd|pass(?:code|phrase)|token|secret|credentials?)(?:[^a-z]|$)/;
+/** In a sentence, only what can mean nothing else. */
+const ASKED_FOR = /\b(?:passwor[dt]|pass(?:code|phrase)|api[ _-]?key|access token|(?:secret|private) key|(?:seed|recovery) phrase|one[- ]time code|cvv|cvc)\b/;
+/** Letters that look like Latin ones. */
+const ALIKE: Readonly<Record<string, string>> = { а: 'a', е: 'e', о: 'o', р: 'p', с: 'c', х: 'x', у: 'y', і: 'i', ѕ: 's', ο: 'o', ρ: 'p', α: 'a' };
+
+/** A server that wants a secret can write it in many ways; this finds the usual ones (no-secret). */
+function asksForSecret(name: string, title = '', description = ''): boolean {
+  const words = [name, title].map(plainWords);
+  if (namesSecret(name) || namesSecret(title) || words.some((text) => namesSecret(text) || KEPT_TO_ONESELF.test(text))) return true;
+  return [...words, plainWords(description)].some((text) => ASKED_FOR.test(text));
+}
+
+/** In small Latin letters, with a blank between words, and without what is not seen. */
+function plainWords(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .replace(/[^\x00-\x7f]/g, (letter) => ALIKE[letter] ?? letter);
 }
 
 function kindOf(name: string, type: unknown, schema: Record<string, unknown>): InputField['type'] {

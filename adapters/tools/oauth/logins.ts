@@ -39,6 +39,24 @@ interface ClientAt {
   readonly method: AuthMethod;
 }
 
+/**
+ * one-place: where nobody has named the issuer, and answers do not name it either (RFC 9207), one origin must have all of it. Else the metadata of an evil server could
+ * lead the person to an honest place, and its code to the evil one (mix-up).
+ */
+export function assertOnePlace({
+  issuer,
+  authorizationEndpoint,
+  registrationEndpoint,
+  tokenEndpoint,
+  namesIssuer,
+}: Pick<Authority, 'issuer' | 'authorizationEndpoint' | 'registrationEndpoint' | 'tokenEndpoint' | 'namesIssuer'>): void {
+  const origins = new Set([authorizationEndpoint, registrationEndpoint, tokenEndpoint].flatMap((url) => (url === undefined ? [] : [new URL(url).origin])));
+  if (namesIssuer || origins.size === 1) return;
+  throw new SignInFault(
+    `its authorization server has its parts at several places (${[...origins].join(', ')}), and does not say in its answers that they are its own; if you know that it is yours, name it: \`--issuer ${issuer}\``,
+  );
+}
+
 /** Begins to sign in. Rejects with a SignInFault. */
 export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: LoginChoice, signal: AbortSignal): Promise<Begun> {
   const { http, credentials } = signIns;
@@ -48,6 +66,7 @@ export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: L
   const authority = await discovered(http, { url: place.url, issuer, metadata: challenge?.metadata }, signal);
   if (authority.authorizationEndpoint === undefined || !authority.hasS256)
     throw new SignInFault('its authorization server has no safe way for a person to sign in (an authorization code with PKCE, S256)');
+  if (issuer === undefined) assertOnePlace(authority);
   const named = namedBy({ url: place.url, issuer });
   const client = await clientFor(signIns, place, choice, { authority, issuer, named, signal });
   const asked = choice.scope ?? place.oauth?.scope ?? challenge?.scope ?? authority.scope;

@@ -68,9 +68,28 @@ t.test('an address to open is refused with the reason, and a secret with a bette
     { password: { type: 'string' } },
     { a: { type: 'string', title: 'Access token' } },
     { github_pat: { type: 'string' } },
+    { card_cvv: { type: 'string' } },
+    { otpCode: { type: 'string' } },
+    { pin: { type: 'integer' } },
+    { token_value: { type: 'string' } },
+    { Passwort: { type: 'string' } },
+    { '\u0440assword': { type: 'string' } },
+    { 'pass\u200bword': { type: 'string' } },
+    { answer: { type: 'string', description: 'Your GitHub password, to go on' } },
+    { answer: { type: 'string', title: 'Seed phrase' } },
   ])
     t.match(refusal({ a: form(properties) }), /sounds like a secret\. Give it .*`blockhouse tools secret set crm\.<field>`/);
-  t.equal(refusal({ a: form({ tokens_left: { type: 'integer' }, secretary: { type: 'string' } }) }), '');
+  t.equal(
+    refusal({
+      a: form({
+        tokens_left: { type: 'integer' },
+        secretary: { type: 'string' },
+        spin: { type: 'boolean' },
+        shipping: { type: 'string', title: 'Pinned address' },
+      }),
+    }),
+    '',
+  );
 });
 
 t.test('as-asked: an answer fits its form, and the fault says where it does not', async (t) => {

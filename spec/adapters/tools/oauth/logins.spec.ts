@@ -1,6 +1,7 @@
 // A person signs in: of real servers over loopback, with a browser that is a function. The official client judges what we ask for, and which answers count.
 import { startAuthorization, validateAuthorizationResponseIssuer } from '@modelcontextprotocol/client';
 import t from 'tap';
+import { assertOnePlace } from '../../../../adapters/tools/oauth/logins.ts';
 import type { BeginToolSignIn } from '../../../../core/types.ts';
 import { type SignedHost, type SignedOptions, signedHost } from '../../../support/tools/signed-host.ts';
 import { failure } from '../../../support/tools/server-rig.ts';
@@ -94,6 +95,21 @@ t.test('what can not be signed in to safely is refused with what helps, and noth
   ])
     t.match(await failure(servers.beginSignIn('crm', { redirectURI }, signal)), { code: 'INVALID_REQUEST' }, redirectURI);
   t.match(await failure(servers.beginSignIn('gone', { redirectURI: REDIRECT }, signal)), { code: 'TOOL_SERVER_NOT_FOUND' });
+});
+
+t.test('an issuer that nobody has named, and that its answers do not name, must be at one place', async () => {
+  const evil = 'https://evil.example';
+  const authority = {
+    issuer: evil,
+    authorizationEndpoint: 'https://honest.example/authorize',
+    registrationEndpoint: undefined,
+    tokenEndpoint: `${evil}/token`,
+  };
+  const message = /at several places \(https:\/\/honest\.example, https:\/\/evil\.example\).*`--issuer https:\/\/evil\.example`/;
+  t.throws(() => assertOnePlace({ ...authority, namesIssuer: false }), { message });
+  t.throws(() => assertOnePlace({ ...authority, authorizationEndpoint: `${evil}/a`, registrationEndpoint: 'https://honest.example/r', namesIssuer: false }));
+  t.doesNotThrow(() => assertOnePlace({ ...authority, namesIssuer: true }), 'then an answer of another one does not count');
+  t.doesNotThrow(() => assertOnePlace({ ...authority, authorizationEndpoint: `${evil}/authorize`, namesIssuer: false }));
 });
 
 t.test('a secret goes to nobody that the user has not named', async (t) => {
