@@ -101,7 +101,7 @@ function plainWords(text: string): string {
     .replace(/\p{Cf}/gu, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
-    .replace(/[^\x00-\x7f]/g, (letter) => ALIKE[letter] ?? letter);
+    .replace(/\P{ASCII}/gu, (letter) => ALIKE[letter] ?? letter);
 }
 
 function kindOf(name: string, type: unknown, schema: Record<string, unknown>): InputField['type'] {
