@@ -21,7 +21,7 @@ writeFileSync(process.argv[1] + '.args', JSON.stringify(process.argv.slice(2)));
 fetch(url).then(async (answer) => writeFileSync(process.argv[1] + '.page', answer.status + ' ' + (await answer.text())));
 `;
 
-await t.test('an address that wants a sign-in says what to do, and the browser signs in', ON_LINUX, async (t) => {
+t.test('an address that wants a sign-in says what to do, and the browser signs in', ON_LINUX, async (t) => {
   const { on, begin } = desk;
   await on(['tools', 'add', 'crm', '--url', tools.url]);
   t.match(await on(['tools', 'test', 'crm']), { code: 1, stderr: /crm can't be used: it wants a sign-in \(HTTP 401\); sign in: `blockhouse tools login crm`/ });
