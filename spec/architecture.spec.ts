@@ -562,6 +562,13 @@ t.test('every source file with code at run time has its spec, or is small and sh
   for (const other of ['core/schemas/block-api.ts', 'core/schemas/validate.ts', 'core/bus.ts', 'core/nowhere/x.ts']) t.notOk(hasSharedSpec(other), other);
 });
 
+t.test('no spec waits for a test of its own before it is loaded: in a group, that test begins only afterwards', async (t) => {
+  for (const path of sourcesBelow('spec').filter((name) => name.endsWith('.spec.ts'))) {
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    if (/^(?:const .* = )?await t\.test\(/m.test(text)) t.fail(path);
+  }
+});
+
 t.test('every spec of a source folder stands for a source file', async (t) => {
   for (const folder of FOLDERS) {
     for (const path of sourcesBelow(join('spec', folder)).filter((name) => name.endsWith('.spec.ts'))) {
