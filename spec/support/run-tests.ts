@@ -38,8 +38,8 @@ const GROUP_SIZES: Readonly<Record<string, number>> = {
 /** Specs of what the store does with files keep their folders on the disk, where inodes are used again and a flush takes its time. They are groups of their own. */
 const ON_DISK = ['core/store/', 'faults/durability.', 'faults/files.', 'cases/kill.'];
 const DISK = 'disk';
-/** More than twice the cores that the suite is made for: most specs wait now and then. */
-const JOBS = 5;
+/** Twice the cores that the suite is made for: most specs wait now and then. */
+const JOBS = 4;
 /** A limit that only a hang reaches, also on a busy machine with a slow disk. */
 const LIMIT_SECONDS = 900;
 const INDENT = '    ';
