@@ -45,8 +45,8 @@ const OF_KEYS = `## What do the limits of a key cost?
 
 | a small request | processor time, 27 November 2026 | before | target |
 | --- | --- | --- | --- |
-| of a key with a cap, beside a key without limits | 1.02 times on a machine whose two cores 25 programs wanted | 1.30 times | 1.02 times |
-| of a key with every limit, a group and a list of models, beside the token of the workspace | 1.08 times on the same machine | 1.91 times | 1.08 times |
+| of a key with a cap, beside a key without limits | 1.03 to 1.04 times on a quiet machine, 1.02 on one whose two cores 25 programs wanted (missed) | 1.30 times | 1.02 times |
+| of a key with every limit, a group and a list of models, beside the token of the workspace | 1.10 to 1.11 times on a quiet machine, 1.08 on the busy one (missed) | 1.91 times | 1.08 times |
 | of a connection, beside the adapter that it is made of | 0.99 to 1.02 times | 1.02 times | 1.03 times |
 | of a connection with four keys and 1,000 conversations, beside the same requests without it | 1.03 to 1.04 times; 1.06 to 1.08 where only their beginnings tell them apart | | 1.08 times |
 
