@@ -109,7 +109,7 @@ export { type Core, type CoreOptions, createCore, createPrimaryCore, createWorke
 export * as schemas from './schemas/index.ts';
 export { compile, faultOf, type Validator } from './schemas/validate.ts';
 export { closeToOthers, FILE_LOOK_MS, type FileState, FreshFile } from './store/files/fresh-file.ts';
-export { type LockHolder, readLock } from './store/files/lock.ts';
+export { inTurn, type LockHolder, readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
 export { realPathOf } from './store/files/real-path.ts';
 export { checkStore, connectStore, openSettings, openStoreSchema } from './store/open.ts';

@@ -161,7 +161,7 @@ export const BeginToolSignIn = closedObject(
   {
     redirectURI: {
       type: 'string',
-      pattern: '^http://127\\.0\\.0\\.1:[0-9]{1,5}/callback$',
+      pattern: '^http://127\\.0\\.0\\.1:(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])/callback$',
       description: 'Where the browser is led at the end: a port of the machine with the browser, where the caller listens',
     },
     clientId: { ...short, description: 'The id of a client that was registered at the authorization server, or the https address of its document' },

@@ -14,8 +14,6 @@ import { SignInFault } from './places.ts';
 const MAX_BYTES = 256 * 1024;
 const CONNECT_MS = 10_000;
 const WHOLE_MS = 20_000;
-/** Longer than any request with its answer takes. */
-export const LONGEST_REQUEST_MS = WHOLE_MS;
 
 /** An answer; `body` is undefined for what is no object of JSON. */
 export interface Asked {

@@ -3,19 +3,14 @@
 // one-renewal: of all calls that need a new token, in all processes of the workspace, one asks for it; the others take what it got. A refresh token may work only once.
 // own-issuer: a token goes to the server that it was made for, a secret and a refresh token to the authorization server that gave them (records.ts, discovery.ts).
 // not-begun: what can't get a token was surely not sent.
-import { join } from 'node:path';
-import { BlockhouseError, type CredentialStore } from '../../../core/index.ts';
+import { BlockhouseError, type CredentialStore, inTurn } from '../../../core/index.ts';
 import { abortable } from '../abortable.ts';
 import { type Challenge, joinedScopes } from './challenge.ts';
 import { discovered, namedBy } from './discovery.ts';
 import { SignInFault } from './places.ts';
 import { clientSecret, isFresh, keepRecord, type OAuthSettings, recordOf, renewsItself, signInFault, type SignInPlace, type SignInRecord } from './records.ts';
-import { LONGEST_REQUEST_MS, SignInHttp } from './sign-in-http.ts';
+import { SignInHttp } from './sign-in-http.ts';
 import { authMethodFor, RefusedGrant, type Tokens, tokensFor } from './token-request.ts';
-import { inTurn } from './turn-file.ts';
-
-/** Looking for metadata takes up to six requests. */
-const LONGEST_RENEWAL_MS = 8 * LONGEST_REQUEST_MS;
 
 /** What sign-ins are made with. */
 export interface SignInsOptions {
@@ -69,7 +64,7 @@ export class SignIns {
 
   /** Does something with the sign-in of a server while no other process does. */
   inTurn<T>(server: string, work: () => Promise<T>): Promise<T> {
-    return inTurn(join(this.#options.workspace, `.sign-in-${server}.lock`), LONGEST_RENEWAL_MS, work);
+    return inTurn(this.#options.workspace, `.sign-in-${server}.lock`, work);
   }
 
   get signal(): AbortSignal {

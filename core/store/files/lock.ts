@@ -63,13 +63,7 @@ export class WorkspaceLock {
     workspace: string,
     { now = Date.now, cure = CURE }: { readonly now?: () => number; readonly cure?: string } = {},
   ): Promise<WorkspaceLock> {
-    const holder: LockHolder = {
-      pid: process.pid,
-      startedAt: new Date(now()).toISOString(),
-      processStart: await processStart(process.pid),
-      url: null,
-      version: VERSION,
-    };
+    const holder = await thisProcess(now);
     await ensureFolder(workspace);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const outcome = await take(workspace, NAME, holder, now, 0);
@@ -141,6 +135,22 @@ export async function readLock(workspace: string): Promise<LockHolder | undefine
   const found = await find(join(workspace, NAME));
   const holder = found === undefined ? undefined : holderIn(found.text);
   return holder !== undefined && (await isAlive(holder)) ? holder : undefined;
+}
+
+/** Does `work` while no other process of this machine does work with the lock `name` in `folder`. Waits without end for a process that lives. Throws the system's own error. */
+export async function inTurn<T>(folder: string, name: string, work: () => Promise<T>): Promise<T> {
+  const holder = await thisProcess(Date.now);
+  while ((await take(folder, name, holder, Date.now, 0)) !== 'taken') await delay(PAUSE_MS);
+  try {
+    return await work();
+  } finally {
+    const path = join(folder, name);
+    if ((await find(path))?.text === textOf(holder)) await remove(path); // own-lock
+  }
+}
+
+async function thisProcess(now: () => number): Promise<LockHolder> {
+  return { pid: process.pid, startedAt: new Date(now()).toISOString(), processStart: await processStart(process.pid), url: null, version: VERSION };
 }
 
 /** 'moved': another process did something in between, so look again. Otherwise the holder. */

@@ -91,6 +91,8 @@ t.test('what can not be signed in to safely is refused with what helps, and noth
     'https://evil.example/callback',
     'http://127.0.0.1:80/callback?x',
     'http://localhost:80/callback',
+    'http://127.0.0.1:0/callback',
+    'http://127.0.0.1:65536/callback',
     'http://127.0.0.1:80@evil.example/callback',
   ])
     t.match(await failure(servers.beginSignIn('crm', { redirectURI }, signal)), { code: 'INVALID_REQUEST' }, redirectURI);

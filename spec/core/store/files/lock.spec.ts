@@ -6,7 +6,7 @@ import fsPromises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type LockHolder, readLock, WorkspaceLock } from '../../../../core/store/files/lock.ts';
+import { inTurn, type LockHolder, readLock, WorkspaceLock } from '../../../../core/store/files/lock.ts';
 import { processStart } from '../../../../core/store/files/lock-holder.ts';
 import { argsForFile } from '../../../support/node-args.ts';
 import { until } from '../../../support/until.ts';
@@ -310,4 +310,43 @@ t.test('a lock of a later process is respected even if it does not seem alive, a
   t.match(await lock.keep(), later);
   await lock.release();
   t.match(JSON.parse(readFileSync(path, 'utf8')), later, 'and stays');
+});
+
+t.test('work in turn is done one after the other, also after work that has failed, and by many that find what a dead process has left', async (t) => {
+  const workspace = t.testdir({});
+  let [running, most] = [0, 0];
+  const work = async (): Promise<void> => {
+    running += 1;
+    most = Math.max(most, running);
+    await fsPromises.stat(workspace);
+    running -= 1;
+  };
+  await t.rejects(
+    inTurn(workspace, '.turn', () => Promise.reject(new Error('bad'))),
+    { message: 'bad' },
+  );
+  for (let round = 0; round < 20; round += 1) {
+    writeFileSync(join(workspace, '.turn'), JSON.stringify(GONE));
+    await Promise.all(Array.from({ length: 4 }, () => inTurn(workspace, '.turn', work)));
+  }
+  t.equal(most, 1);
+  t.strictSame(readdirSync(workspace), [], 'nothing is left');
+});
+
+t.test('a process that lives keeps its turn, and what another one holds by then is not removed', async (t) => {
+  const workspace = t.testdir({});
+  const path = join(workspace, '.turn');
+  let isDone = false;
+  await inTurn(workspace, '.turn', async () => {
+    const waiting = inTurn(workspace, '.turn', async () => {
+      isDone = true;
+    });
+    await until('the other has tried', () => readdirSync(workspace).some((name) => name.endsWith('.tmp')));
+    t.notOk(isDone);
+    unlinkSync(path);
+    await waiting;
+    writeFileSync(path, JSON.stringify(GONE));
+  });
+  t.ok(isDone);
+  t.match(JSON.parse(readFileSync(path, 'utf8')), GONE);
 });
