@@ -97,7 +97,7 @@ export function signInOf({ what, clientId, issuer }: TypedServer, settings: Read
   const { oauth, ...others } = settings;
   if (!isAddress(what) || (clientId === '' && issuer === '')) return oauth === undefined ? undefined : others;
   const before = isObject(oauth) ? oauth : { grant: 'client_credentials' };
-  return { ...others, oauth: { ...before, clientId, issuer } };
+  return { ...others, oauth: { ...before, clientId: clientId || undefined, issuer: issuer || undefined } };
 }
 
 /** The name and the entry; undefined if it can't be made out. JSON may be what other programs keep, with one server in it. */
