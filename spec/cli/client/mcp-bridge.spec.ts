@@ -181,8 +181,10 @@ t.test('no more is read while as many wait as may, or too much of them', async (
   const held = async (t: Test, line: (id: number) => string, count: number, maxWaiting?: number): Promise<void> => {
     let isHeld = true;
     const { input, done, asked } = await bridged(t, (one) => void (isHeld || echo(one)), undefined, maxWaiting);
-    for (let id = 0; id < count; id += 1) input.write(`${line(id)}\n`);
+    for (let id = 1; id < count; id += 1) input.write(`${line(id)}\n`);
     await until('as many as may be', () => asked.length === 64);
+    input.write(`${line(0)}\n`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
     t.ok(input.readableLength > 0, 'some of it is not read');
     isHeld = false;
     for (const one of asked) echo(one);
