@@ -1079,6 +1079,8 @@ export interface Transition {
 export interface AnswerWait {
   /** The longest wait for the answer, in seconds; without it, the request does not wait */
   readonly wait?: number;
+  /** With `wait` and a stream: true for the events `run` and `approval` besides, which show the calls of tools and those that wait for people. Such a stream goes on while a call waits. Default false */
+  readonly steps?: boolean;
 }
 
 /** One approval. */

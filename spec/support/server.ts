@@ -133,7 +133,7 @@ export function framesOf(text: string): Frame[] {
   return blocks
     .filter((block) => block !== ': keep-alive')
     .map((block) => {
-      const match = /^event: (start|content|done|error)\ndata: ([^\r\n]*)$/.exec(block);
+      const match = /^event: (start|content|run|approval|done|error)\ndata: ([^\r\n]*)$/.exec(block);
       if (match === null) throw new Error(`not a frame: ${JSON.stringify(block)}`);
       return { event: match[1] as string, data: JSON.parse(match[2] as string) as Record<string, unknown> };
     });
