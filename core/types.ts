@@ -1481,6 +1481,12 @@ export type RunRecord = {
   /** How often the server wants to be asked for it */
   readonly pollMs: number;
 } | {
+  readonly t: 'cancel';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
+} | {
   readonly t: 'input';
   /** The step, and the number of the call in it: 3.1 */
   readonly call: string;

@@ -37,6 +37,8 @@ export function runLines({ records }: RunJournal, { style }: Pick<View, 'style'>
         return [style.dim(`  ${named(record.call)} called  ${time(record.at)}${record.try > 1 ? `, try ${record.try}` : ''}`)];
       case 'task':
         return [style.dim(`  ${named(record.call)} goes on at its server as a task  ${time(record.at)}`)];
+      case 'cancel':
+        return [style.dim(`  ${named(record.call)} its server is asked to cancel the task  ${time(record.at)}`)];
       case 'input':
         return [
           `  ${named(record.call)} ${style.warn('asks a person')}: ${short(

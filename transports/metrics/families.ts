@@ -205,6 +205,12 @@ export const FAMILIES = {
     help: 'Calls of tools that were about to be sent, by the server of tools.',
     labels: ['server'],
   },
+  toolCost: {
+    name: 'blockhouse_tool_cost_usd_total',
+    kind: 'counter',
+    help: 'What calls of tools with a price (usdPerCall) have cost, as the ledger has it, in USD, by the server of tools.',
+    labels: ['server'],
+  },
   toolServersStarted: {
     name: 'blockhouse_tool_servers_started_total',
     kind: 'counter',

@@ -202,6 +202,7 @@ export class Metrics {
     yield ['toolCalls', pairsOf(tools.calls)];
     yield ['toolSeconds', tools.seconds()];
     yield ['toolCallsSent', tools.counts('sent')];
+    yield ['toolCost', tools.costs()];
     yield ['toolServersStarted', tools.counts('started')];
     yield ['toolServersExited', tools.counts('exited')];
     yield ['approvalsRequested', one(tools.requested)];
