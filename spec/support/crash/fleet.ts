@@ -69,17 +69,18 @@ class Place {
     this.said += server?.stderr ?? '';
   }
 
-  /** It stands still for so long, and goes on as if nothing had been. */
-  async freeze(ms: number): Promise<void> {
+  /** It stands still until what comes back is called, and goes on as if nothing had been. */
+  freeze(): () => void {
     const client = this.client;
     const server = this.#server;
     this.client = undefined;
     this.steadySince = Number.POSITIVE_INFINITY;
     server?.child.kill('SIGSTOP');
-    await delay(ms);
-    server?.child.kill('SIGCONT');
-    this.client = client;
-    this.steadySince = performance.now();
+    return () => {
+      server?.child.kill('SIGCONT');
+      this.client = client;
+      this.steadySince = performance.now();
+    };
   }
 
   /** The token of a database lies in the folder of the first server. */
@@ -155,8 +156,16 @@ export class Fleet {
     return { had, taken: had === 0 ? Promise.resolve(undefined) : this.#untilNobodyIs(url ?? '', performance.now()), replaced };
   }
 
-  freeze(index: number, ms: number): Promise<void> {
-    return this.#at(index).freeze(ms);
+  /** It stands still for so long. */
+  async freeze(index: number, ms: number): Promise<void> {
+    const thaw = this.#at(index).freeze();
+    await delay(ms);
+    thaw();
+  }
+
+  /** It stands still until what comes back is called. */
+  freezeUntil(index: number): () => void {
+    return this.#at(index).freeze();
   }
 
   /** In order. */
