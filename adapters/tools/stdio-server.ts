@@ -99,7 +99,7 @@ class StdioServer implements RunningServer {
     this.#lists = new Throttle(surroundings.listMs, () => this.onTools?.());
     this.#transport = new StdioTransport(process.pipes, server.settings.maxResultBytes, {
       onNoise: () => this.#endFor('has written 100 lines within a minute that are no messages'),
-      onFlood: () => this.#endFor('has sent 100,000 messages within a minute that answer nothing'),
+      onFlood: () => this.#endFor('has sent 100,000 messages, or 256 MiB of them, within a minute that answer nothing'),
       onLife: () => this.#hear(),
     });
     const told = errors.follow(process.stderr);
