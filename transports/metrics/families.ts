@@ -64,6 +64,12 @@ export const FAMILIES = {
     help: 'Spans that did not reach the collector, by reason: queue_full, export_failed or shutdown; only with traces over OTLP.',
     labels: ['reason'],
   },
+  eventsDropped: {
+    name: 'blockhouse_events_dropped_total',
+    kind: 'counter',
+    help: 'Events with prompts and answers that did not reach the collector, by reason: queue_full, export_failed or shutdown; only where they are exported.',
+    labels: ['reason'],
+  },
   sockets: { name: 'blockhouse_websockets_open', kind: 'gauge', help: 'WebSockets that are open.', labels: [] },
   socketsOpened: { name: 'blockhouse_websockets_opened_total', kind: 'counter', help: 'WebSockets that were opened.', labels: [] },
 
