@@ -131,6 +131,35 @@ export async function ask(store: string, text: string, values: unknown[] = []): 
   }
 }
 
+/** Statements one after the other on one connection, for what looks again and again. */
+export function askAgain(store: string): { ask(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>; end(): Promise<void> } {
+  const url = new URL(store);
+  const schema = url.searchParams.get('schema') ?? 'public';
+  url.searchParams.delete('schema');
+  let client: pg.Client | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <R>(work: () => Promise<R>): Promise<R> => {
+    const done = last.then(work);
+    last = done.catch(() => undefined); // who asked gets the failure
+    return done;
+  };
+  return {
+    ask: (text, values = []) =>
+      inTurn(async () => {
+        if (client === undefined) {
+          client = new pg.Client({ connectionString: url.href });
+          await client.connect();
+        }
+        return (await client.query(text.replaceAll('bh.', `${schema}.`), values)).rows;
+      }),
+    end: () =>
+      inTurn(async () => {
+        await client?.end();
+        client = undefined;
+      }),
+  };
+}
+
 function reason(): string | false {
   if (process.env['BLOCKHOUSE_TEST_STORE'] !== undefined) return false;
   const ways = 'npm install, or set BLOCKHOUSE_TEST_STORE=postgres://…';
