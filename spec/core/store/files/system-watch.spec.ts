@@ -129,6 +129,30 @@ t.test('a folder that another watch knew by its old name is missed when it goes'
   t.strictSame([...first.faults, ...second.faults], []);
 });
 
+t.test('a folder that was removed and made again at once is watched, also where the system gives the new one the same marks', async (t) => {
+  const folder = join(t.testdir({ block: {} }), 'block');
+  const { lstatSync } = fs;
+  const replaceable = fs as { lstatSync: unknown };
+  const first = lstatSync(folder, { bigint: true });
+  replaceable.lstatSync = (path: string, options: object) => (path === folder ? first : lstatSync(path, options));
+  syncBuiltinESMExports();
+  t.teardown(() => {
+    replaceable.lstatSync = lstatSync;
+    syncBuiltinESMExports();
+  });
+  const watched = openWatch(t, folder);
+  writeFileSync(join(folder, 'one'), '');
+  await until('it is watched', () => watched.told.includes('one'));
+  unlinkSync(join(folder, 'one'));
+  rmdirSync(folder);
+  mkdirSync(folder);
+  await until('the new one is watched', () => {
+    writeFileSync(join(folder, 'two'), String(watched.told.length));
+    return watched.told.includes('two');
+  });
+  t.strictSame(watched.faults, []);
+});
+
 t.test('a folder that is moved away and comes back is watched on', async (t) => {
   const parent = t.testdir({ block: {} });
   const [folder, away] = [join(parent, 'block'), join(parent, 'away')];
