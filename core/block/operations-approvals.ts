@@ -112,9 +112,9 @@ async function approvalsAt(
   const { approvalOf, approvalsOf } = await import('./reply/run/parts.ts');
   try {
     const conversation = await conversationOf(block);
-    if (id === undefined) return await approvalsOf(conversation, messageId, now);
-    const found = await approvalOf(conversation, messageId, id, now);
-    return found === undefined ? [] : [found];
+    const one = id === undefined ? undefined : await approvalOf(conversation, messageId, id, now);
+    const found = id === undefined ? await approvalsOf(conversation, messageId, now) : one === undefined ? [] : [one];
+    return found.map((approval) => ({ ...approval, block })); // it may have had another name when it asked
   } catch (error) {
     const { code } = toBlockhouseError(error);
     if (code === 'BLOCK_NOT_FOUND' || code === 'BLOCK_DAMAGED') return [];
