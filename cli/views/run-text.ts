@@ -1,8 +1,10 @@
 // The journal of a run as a timeline. Pure: no I/O.
 import type { RunJournal, RunRecord } from '../../core/index.ts';
+import { shortId } from '../../core/base/short-id.ts';
 import { count, money, plural } from '../terminal/format.ts';
 import { oneLine } from '../terminal/output.ts';
 import { visibleLine } from '../terminal/unseen.ts';
+import { reasonOf } from './approval-text.ts';
 import type { View } from './block-text.ts';
 
 type Of<T extends RunRecord['t']> = Extract<RunRecord, { readonly t: T }>;
@@ -28,7 +30,7 @@ export function runLines({ records }: RunJournal, { style }: Pick<View, 'style'>
       case 'answer':
         return answerLines(record);
       case 'ask':
-        return [`  ${named(record.call)} ${style.warn('waits for a person')} (${record.approval.id.slice(0, 8)}, because: ${record.approval.because})`];
+        return [`  ${named(record.call)} ${style.warn('waits for a person')} (${shortId(record.approval.id)}, because ${reasonOf(record.approval)})`];
       case 'decision':
         return [`  ${named(asked.get(record.approval) ?? '')}: ${record.decision} by ${record.by.channel} ${oneLine(record.by.name)}${note(record.note)}`];
       case 'call':

@@ -30,16 +30,16 @@ t.test('a hundred lines in a minute that are no messages end a server', async (t
 });
 
 t.test('a server gets few variables, a folder of its own, and no key', async (t) => {
-  const env = { ...process.env, OPENAI_API_KEY: 'sk-canary', LANG: 'C.UTF-8' };
+  const env = { ...process.env, OPENAI_API_KEY: 'sk-canary', LANG: 'C.UTF-8', HTTPS_PROXY: 'http://proxy.example:3128' };
   const { hostile, call, workspace } = sessionsRig(t, { env });
   const server = hostile();
   const start = { ...server.start, env: { GREETING: 'hello' } } as typeof server.start;
   const seen = JSON.parse(textOf(await call({ ...server, start }, 'env')));
-  t.match(seen.env, { GREETING: 'hello', LANG: 'C.UTF-8', BLOCKHOUSE_SERVER: /^[0-9a-f]{32}$/ });
+  t.match(seen.env, { GREETING: 'hello', LANG: 'C.UTF-8', HTTPS_PROXY: 'http://proxy.example:3128', BLOCKHOUSE_SERVER: /^[0-9a-f]{32}$/ });
   t.strictSame(
     Object.keys(seen.env).filter(
       (name) =>
-        !/^(?:HOME|PATH|SHELL|TERM|LANG|TZ|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|REQUESTS_CA_BUNDLE|GREETING|BLOCKHOUSE_SERVER(?:_PROCESS)?|_TAPJS_.*|NODE_OPTIONS)$/.test(
+        !/^(?:HOME|PATH|SHELL|TERM|LANG|TZ|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|REQUESTS_CA_BUNDLE|(?:HTTPS?|ALL|NO)_PROXY|(?:https?|all|no)_proxy|GREETING|BLOCKHOUSE_SERVER(?:_PROCESS)?|_TAPJS_.*|NODE_OPTIONS)$/.test(
           name,
         ),
     ),

@@ -98,9 +98,12 @@ t.test('a server that sends a hundred thousand messages within a minute which an
 async function written(maxLineBytes: number) {
   const stdout = new PassThrough({ highWaterMark: 1024 ** 3 });
   const counts = { floods: 0, messages: 0 };
-  const listener = { onNoise: () => undefined, onFlood: () => void (counts.floods += 1), onLife: () => undefined };
+  const bump = (what: keyof typeof counts): void => {
+    counts[what] += 1;
+  };
+  const listener = { onNoise: () => undefined, onFlood: () => bump('floods'), onLife: () => undefined };
   const transport = new StdioTransport({ stdin: new PassThrough().resume(), stdout }, maxLineBytes, listener);
-  transport.onmessage = () => void (counts.messages += 1);
+  transport.onmessage = () => bump('messages');
   await transport.start();
   const read = async (): Promise<void> => {
     while (stdout.readableLength > 0) await new Promise((resolve) => setImmediate(resolve));

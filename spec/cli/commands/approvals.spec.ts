@@ -18,7 +18,7 @@ t.test('what waits is listed, shown, approved by the beginning of its id, and it
   t.match(await on('approvals'), { code: 0, stdout: '', stderr: 'Nothing waits for you.\n' });
   const message = await server.post('Pay bob.');
   const [waiting] = await server.pending();
-  const id = waiting?.id.slice(0, 8) ?? '';
+  const id = waiting?.id.slice(0, 9) ?? '';
   t.match(await on('approvals'), { code: 0, stdout: new RegExp(`${id} +ada +bank/pay`), stderr: new RegExp(`approve ${id}.*deny ${id}`) });
   t.match(await on('approvals', 'bob'), { code: 0, stdout: '' });
   t.match(await on('status'), { code: 0, stdout: /approvals +1 call waits for you; `.*approvals.*` lists it/ });

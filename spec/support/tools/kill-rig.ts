@@ -52,9 +52,18 @@ const LEASE_MS = 2000;
 const ROOT = resolve(import.meta.dirname, '../../..');
 const SERVER = join(import.meta.dirname, 'payment-server.mjs');
 
+let bundled: Promise<string> | undefined;
+
+/** Once for a process, and removed when that ends. */
+function bundledNode(): Promise<string> {
+  bundled ??= bundleNode();
+  return bundled;
+}
+
 /** The server as one file, because loading hundreds takes longer than all of its work. Within the tree, where its packages are found. */
-async function bundledNode(): Promise<string> {
+async function bundleNode(): Promise<string> {
   const folder = join(ROOT, '.tap', `tools-kill-${process.pid}-${Date.now()}`);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(folder, { recursive: true });
   const entry = join(import.meta.dirname, 'payment-node.ts');
   await build({
@@ -130,7 +139,6 @@ export async function killPayments({
     }
   } finally {
     await daemon.close();
-    rmSync(node, { recursive: true, force: true });
   }
   return { kills: done, points, ...(await sum({ folder, rounds, names, calls: daemon.calls(), before: faults })) };
 }
