@@ -60,7 +60,10 @@ export class CostsCommand extends ServerCommand {
     if (alone !== undefined) throw new CliError('usage', `${alone[0]} belongs to --reconcile <file>.`);
     const ways = this.gateway ? GATEWAY_WAYS : WAYS;
     const by = this.by ?? (this.gateway ? 'key' : this.name === undefined ? 'block' : 'model');
-    if (!ways.includes(by)) throw new CliError('usage', `--by must be one of ${ways.join(', ')}.`);
+    if (!ways.includes(by)) {
+      const elsewhere = by === 'key' ? ' By key are the calls of clients: add --gateway.' : '';
+      throw new CliError('usage', `--by must be one of ${ways.join(', ')}.${elsewhere}`);
+    }
     if (this.gateway && this.name !== undefined) throw new CliError('usage', '--gateway is for the calls of clients and takes no block.');
     if (this.csv && this.json) throw new CliError('usage', 'Give either --csv or --json, not both.');
     const days = { from: dayOf('--since', this.since, Date.now()), to: dayOf('--until', this.until, Date.now()) };

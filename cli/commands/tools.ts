@@ -134,6 +134,7 @@ export class ToolsAddCommand extends ToolsCommand {
     const { clientId, issuer, scope, keyFile, keyId } = this;
     const method = this.method ?? (keyFile === undefined ? undefined : 'private_key_jwt');
     const grant = this.grant ?? (method === undefined ? undefined : 'client_credentials');
+    assertGrant(grant, method, { clientId, issuer });
     const given = Object.entries({ grant, clientId, issuer, scope, method, keyFile, keyId }).filter((one): one is [string, string] => one[1] !== undefined);
     return given.length === 0 ? undefined : Object.fromEntries(given);
   }
@@ -249,6 +250,24 @@ export class ToolsRemoveCommand extends DestructiveCommand {
       }),
     );
   }
+}
+
+const GRANTS: readonly string[] = ['client_credentials', 'authorization_code'];
+
+/** Says it in the words of the options; the server would name the fields of mcp.json. Throws a CliError. */
+function assertGrant(
+  grant: string | undefined,
+  method: string | undefined,
+  client: { readonly clientId: string | undefined; readonly issuer: string | undefined },
+): void {
+  if (grant !== undefined && !GRANTS.includes(grant)) throw new CliError('usage', `--grant must be ${GRANTS.join(' or ')}.`);
+  if (grant === 'client_credentials') {
+    if (client.clientId === undefined || client.issuer === undefined)
+      throw new CliError(
+        'usage',
+        'With --grant client_credentials, --method or --key-file, give --client-id and --issuer, too, so that the secret goes to nobody else.',
+      );
+  } else if (method !== undefined) throw new CliError('usage', '--method and --key-file are for --grant client_credentials.');
 }
 
 /** `NAME=value` and `Name: value` as an object; undefined without any. Throws a CliError. */

@@ -5,7 +5,7 @@
 import type { Writable } from 'node:stream';
 import type { Api } from '../client/api.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
-import { oneLine, widthOf, writeLines } from '../terminal/output.ts';
+import { folded, oneLine, widthOf, writeLines } from '../terminal/output.ts';
 import { Spinner } from '../terminal/spinner.ts';
 import { memoryText, stateCell, whyText } from '../views/block-text.ts';
 import { newestEntries, shortConversation } from '../views/conversation-text.ts';
@@ -166,7 +166,8 @@ class BlockPartner implements Partner {
 
   async #say(text: string): Promise<void> {
     this.#spinner?.clear();
-    await writeLines(this.#options.output as Writable, [text]);
+    const { output } = this.#options;
+    await writeLines(output as Writable, folded(text, widthOf(output)));
   }
 
   /** A call that waits is shown behind the text that came before it, and the prompt comes back. */

@@ -29,7 +29,9 @@ export class ReplyPrinter {
       await this.#discard();
     } else if (step.event === 'error') {
       await this.#printer.end();
-      if (step.willRetry) await this.#say(`note: this attempt failed and will be retried: ${oneLine(step.error)}`);
+      // A stop, a kill switch or a call that waits for a person is no failure; the text says which.
+      const lead = step.code === 'CANCELLED' ? '' : 'this attempt failed and will be retried: ';
+      if (step.willRetry) await this.#say(`note: ${lead}${oneLine(step.error)}`);
     }
   }
 

@@ -13,7 +13,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'CALL' },
   { title: 'BECAUSE', drop: 2 },
   { title: 'UNTIL', drop: 1 },
-  { title: 'ARGUMENTS', drop: 3 },
+  { title: 'ARGUMENTS', min: 20 },
 ];
 const SHOWN_ARGUMENTS = 60;
 

@@ -19,6 +19,7 @@ import { failuresIn } from './conversation/counts.ts';
 import { examineArchives, examineWorkspace, foreignFolders, itemsOf, warning } from './doctor-workspace.ts';
 import { scheduleFindings } from './schedule-notes.ts';
 import { type Candidate, candidatesOf } from './status/candidates.ts';
+import { unknownFields } from './status/config-warnings.ts';
 
 /** What is examined. */
 export interface Examined {
@@ -52,7 +53,11 @@ export async function examine({ workspace, ledger, adapters, isPriceKnown, read,
     try {
       findings.push(...foreignFolders(folder, `blocks/${item.name}`), ...strayFiles(folder, `blocks/${item.name}`));
       const { chat, config } = await read(item.name);
-      findings.push(...(await uncountedCalls(config, isPriceKnown)), ...(await scheduleFindings(config, () => schedules(item.name), now())));
+      findings.push(
+        ...unknown(config),
+        ...(await uncountedCalls(config, isPriceKnown)),
+        ...(await scheduleFindings(config, () => schedules(item.name), now())),
+      );
       checked.messages += chat.length;
       const { ids, findings: unread } = await archivedIds(folder, `blocks/${item.name}/chat-archive`);
       findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`), ...failed(chat, item.name), ...undecided(chat, item.name));
@@ -110,6 +115,14 @@ async function uncountedCalls(config: BlockConfig, isPriceKnown: Examined['isPri
     findings.push(warning(`blocks/${name}/config.json`, problem, `Set a cap in tokens as well: \`blockhouse config set ${name} budget.dailyTokens=<n>\`.`));
   }
   return findings;
+}
+
+/** A person who edits the file is not told by an answer. */
+function unknown(config: BlockConfig): Finding[] {
+  return unknownFields(config).map(({ field, meant }) => {
+    const fix = meant === undefined ? 'Correct its name, or remove it.' : `Did you mean ${meant}? Correct the name in the file, or remove it.`;
+    return warning(`blocks/${config.name}/config.json`, `${field.slice(0, 128)} is unknown to this version, so it has no effect`, fix);
+  });
 }
 
 function strayFiles(folder: string, place: string): Finding[] {

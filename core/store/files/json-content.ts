@@ -3,7 +3,8 @@
 // regular-only: Only a regular file within its limits is read, never through a link, and never by waiting for it (FIFO, device).
 // keep-damaged: Damaged content is copied to `<file>.corrupt-<time>`, once, and every use fails until the file is sound. What could not be
 //   copied is moved there before anything takes its place.
-// settled-read: An editor may empty a file before it fills it. Content that was written a moment ago is damaged only if it still is a little later.
+// settled-read: An editor may empty a file before it fills it, or move it away and write another one. Content that was written a moment ago, and a
+//   file that was there, are damaged only if they still are a little later.
 // passing-fault: A fault of the system that may pass says nothing about the content. It is thrown, and the file is read again at the next use.
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -138,12 +139,13 @@ export class JsonContent<T> {
     for (let look = 1; ; look += 1) {
       let bytes: Buffer | undefined;
       try {
-        bytes = stamp === MISSING ? undefined : await readRegular(this.#path, this.#options.maxBytes); // regular-only
+        bytes = stamp === MISSING && look === 1 ? undefined : await readRegular(this.#path, this.#options.maxBytes); // regular-only
         if (bytes === undefined && this.#options.missing === undefined) throw new Error('it is missing');
         const value = bytes === undefined ? this.#options.missing?.() : await this.#options.parse(parseBytes(bytes, this.#options.maxValues));
         return { bytes, value: value as T };
       } catch (error) {
-        const isFinal = look >= LOOKS || bytes === undefined || !isFresh(this.#path);
+        const mayPass = bytes === undefined ? this.#now.value !== undefined : isFresh(this.#path);
+        const isFinal = look >= LOOKS || !mayPass;
         if (isFinal) return this.#rebuilt(bytes, error as Error) ?? { bytes, error: error as Error };
         await delay(REST_MS);
       }

@@ -86,7 +86,11 @@ t.test('how a server is signed in to is said when it is added, and nothing of it
   t.match(await add(...client, '--method', 'private_key_jwt'), { code: 0, stderr: /tools secret set crm\.client_key/ });
   t.match(await add('--client-id', 'my-blocks'), { code: 0 });
   t.strictSame(oauth(), { clientId: 'my-blocks' });
-  t.match(await add('--client-id', 'my-blocks', '--key-file', '~/k.pem'), { code: 2, stderr: /needs clientId and issuer/ });
-  t.match(await add(...client, '--grant', 'implicit'), { code: 2, stderr: /grant/ });
+  t.match(await add('--client-id', 'my-blocks', '--key-file', '~/k.pem'), { code: 2, stderr: /give --client-id\s+and\s+--issuer/ });
+  t.match(await add(...client, '--grant', 'implicit'), { code: 2, stderr: /--grant must be client_credentials or authorization_code/ });
+  t.match(await add(...client, '--grant', 'authorization_code', '--key-file', '~/k.pem'), {
+    code: 2,
+    stderr: /--key-file are for --grant\s+client_credentials/,
+  });
   t.match(await on(['tools', 'add', 'z', '--client-id', 'x', '--', 'c']), { code: 2, stderr: /A sign-in \(--client-id, --issuer and the like\) is for --url/ });
 });

@@ -34,6 +34,11 @@ t.test('a failed attempt is set apart from the answer', async (t) => {
   t.same(said, ['note: this attempt failed and will be retried: overloaded', 'note: ignore the text above; the answer starts again.']);
 });
 
+t.test('a message that waits for a person has not failed', async (t) => {
+  const waits: ReplyStep = { id: 'm', seq: 3, event: 'error', code: 'CANCELLED', error: 'A call waits for a decision.', willRetry: true };
+  t.same((await shown([start, content('I write.'), waits], undefined)).said, ['note: A call waits for a decision.']);
+});
+
 t.test('a text that differs from the answer is followed by the answer', async (t) => {
   t.equal((await shown([start, content('Old')], { content: 'New', status: 'done' })).stdout, 'Old\nNew\n');
 });

@@ -19,6 +19,9 @@ const shown = (more: object = {}): ShownApproval =>
 t.test('a list has a short id, and a card everything that a person needs, with nothing hidden', async (t) => {
   t.strictSame(approvalTable([], VIEW), []);
   t.match(approvalTable([shown()], VIEW).join('\n'), /a3f9c2b1d .*ada .*bank\/pay/);
+  const narrow = approvalTable([shown({ tool: 'files/write_file', arguments: { path: '/home/ada/shared/summary.md' } })], { ...VIEW, width: 80 });
+  t.match(narrow[1], /\{"path":"\/home/, 'what is decided about stays where there is no room for all');
+  t.equal(Math.max(...narrow.map((line) => line.length)) <= 80, true);
   const card = approvalCard(
     shown({
       because: 'tainted',

@@ -37,6 +37,15 @@ t.test('secrets that others may read are reported', async (t) => {
   }
 });
 
+t.test('a field of a config.json that has no effect is named, with the one that was meant', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  one.write('ada', 'config', one.readText('ada', 'config').replace('"memory"', '"memori"'));
+  const report = await one.blocks.check();
+  t.equal(report.ok, true, 'a warning alone');
+  t.match(report.findings, [{ severity: 'warning', place: 'blocks/ada/config.json', problem: /^memori is unknown/, fix: /^Did you mean memory\?/ }]);
+});
+
 t.test('items that are neither a block nor an archive are reported', async (t) => {
   const one = await startCore(t);
   for (const name of ['UPPER', 'con', '.hidden']) mkdirSync(one.folder(name));

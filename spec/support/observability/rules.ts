@@ -101,7 +101,7 @@ export const RULES: readonly Rule[] = [
     for: '0m',
     severity: 'warning',
     summary: 'The key {{ $labels.key }} has spent more than nine tenths of its {{ $labels.unit }} for the {{ $labels.period }}.',
-    cure: 'Its calls are refused when the cap is reached. `blockhouse costs --by key` says what it was spent on, and `blockhouse key set` changes the cap.',
+    cure: 'Its calls are refused when the cap is reached. `blockhouse costs --gateway` says what each key has spent, and `blockhouse key set` changes the cap.',
   },
   {
     alert: 'BlockhouseUnpricedCalls',

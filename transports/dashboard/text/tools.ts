@@ -60,6 +60,11 @@ export function problemText(problem: string): string {
   return problem.replace(/; (?:look at it with|store it:) `blockhouse tools .*$/s, '.');
 }
 
+/** What comes next, without the command that a button stands for here. */
+export function nextText(next: string): string {
+  return next.replace(/ `blockhouse deny \w+` refuses it\./, '');
+}
+
 /** A state of a server in words, and its mark. */
 export function serverStateText(state: string): readonly [name: string, mark: string] {
   return ownOf(SERVER_STATES, state) ?? [state, 'unknown'];

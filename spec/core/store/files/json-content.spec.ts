@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isObject } from '../../../../core/base/json.ts';
@@ -115,6 +115,22 @@ t.test('content that must not be copied is not copied, and content that could no
   closed.content.keepsCopies = false;
   await closed.content.refresh();
   t.same(closed.copies(), []);
+});
+
+t.test('a file that an editor moves away for a moment is not missing, and one that stays away is', async (t) => {
+  const strict = { ...open(t, '{"n":1}', { missing: undefined } as never) };
+  const { content, path, told } = strict;
+  await content.refresh();
+  renameSync(path, `${path}~`);
+  const reading = content.refresh();
+  writeFileSync(path, '{"n":2}');
+  await reading;
+  t.same([content.now.value, told], [{ n: 2 }, ['2']]);
+  await content.refresh();
+  t.same(told, ['2'], 'told once');
+  unlinkSync(path);
+  await content.refresh();
+  t.same(told, ['2', 'it is missing, no copy']);
 });
 
 t.test('only a regular file within its limits is read', { skip: process.platform === 'win32' && 'needs POSIX' }, async (t) => {

@@ -11,6 +11,7 @@ import { blockPath } from '../../../data/route.ts';
 import { capReachedAt, sinceMidnight } from '../../../data/window.ts';
 import { Bar, Button, Sum, type Tone } from '../../../parts/widgets.tsx';
 import { nextTryText, ofText, paceText, panelText } from '../../../text/block.ts';
+import { nextText } from '../../../text/tools.ts';
 import { AsModel } from './as-model.tsx';
 import { WindowBar } from '../window-bar.tsx';
 import { standsStill } from './why-card.tsx';
@@ -83,7 +84,7 @@ function Now({ open }: { readonly open: OpenBlock }) {
 /** The server's sentence; a time that is near is counted down. */
 function Next({ open, why: { state, next } }: { readonly open: OpenBlock; readonly why: Why }) {
   const at = open.details.value?.pulse.nextWakeUp;
-  return <>{state === 'backoff' && at != null ? nextTryText(at, now.value) : next}</>;
+  return <>{state === 'backoff' && at != null ? nextTryText(at, now.value) : nextText(next)}</>;
 }
 
 function Sees({ details }: { readonly details: Details }) {
