@@ -218,13 +218,13 @@ async function observe(
   core: Core,
   { metricsOpen, hasCollector }: ProcessConfig,
   log: Logger,
-  { createMetrics, watchLoop }: Pick<typeof import('./server-parts.ts'), 'createMetrics' | 'watchLoop'>,
+  { createMetrics, watchLoop, logContent }: Pick<typeof import('./server-parts.ts'), 'createMetrics' | 'watchLoop' | 'logContent'>,
   { env, worker, contents }: { readonly env: Environment; readonly worker?: string; readonly contents: Contents | undefined },
 ): Promise<Observed> {
   const metrics = createMetrics(core, { isOpen: metricsOpen, ...(worker !== undefined && { labels: { worker } }) });
   const unwatch = watchLoop(core.events);
+  logContent(log, env, hasCollector && contents !== undefined);
   if (!hasCollector) return { metrics, telemetry: undefined, unwatch };
-  if (contents !== undefined) log.warn({}, 'prompts and answers go to the collector (OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT)');
   const { startTelemetry } = await import('../transports/telemetry/index.ts');
   return { metrics, telemetry: await startTelemetry(core, { env, log, metrics: metrics.metrics, contents }), unwatch };
 }

@@ -3,6 +3,6 @@
 export { createBareTransport, createHttpTransport } from '../transports/http/index.ts';
 export { createMetrics } from '../transports/metrics/index.ts';
 export { createWsTransport } from '../transports/ws/index.ts';
-export { createLogger, logFacts } from './serve/logging.ts';
+export { createLogger, logContent, logFacts } from './serve/logging.ts';
 export { watchLoop } from './serve/loop-watch.ts';
 export { SentLog, ServerLog } from './serve/server-log.ts';

@@ -101,6 +101,15 @@ const COOLED = {
   empty: 'key of a connection has no quota left; others are used',
 } as const;
 
+const CONTENT = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
+
+/** Says where prompts and answers go; and that the variable alone sends them nowhere. */
+export function logContent(log: Logger, env: Readonly<Record<string, string | undefined>>, isExported: boolean): void {
+  if (isExported) log.warn({}, `prompts and answers go to the collector (${CONTENT})`);
+  else if (!/^(no_content|false)?$/i.test(env[CONTENT]?.trim() ?? ''))
+    log.warn({}, `${CONTENT} has no effect, because no collector gets what it asks for (OTEL_EXPORTER_OTLP_ENDPOINT names one)`);
+}
+
 /** Logs the events of a core. */
 export function logFacts(core: Core, log: Logger): void {
   core.events.on('call.retried', (fact) => log.warn(withBlock(fact), 'call retried'));
@@ -120,7 +129,9 @@ export function logFacts(core: Core, log: Logger): void {
   core.events.on('keys.damaged', (fact) => log.error(fact, 'keys.json is damaged; its keys are refused'));
   core.events.on('debug.started', (fact) => log.warn(fact, 'bodies of the calls of a key are kept'));
   core.events.on('debug.ended', (fact) => log.info(fact, 'bodies of the calls of a key are kept no longer, and are deleted'));
-  core.events.on('loop.delayed', (fact) => log.warn(fact, 'the event loop was held up, and nobody was answered meanwhile'));
+  core.events.on('loop.delayed', ({ delayMs, pid }) => {
+    log.warn({ delayMs, ...(pid !== process.pid && { worker: pid }) }, 'the event loop was held up, and nobody was answered meanwhile'); // each line has a pid of its own
+  });
   core.events.on('token.rotated', (fact) => log.info(fact, 'api token changed'));
   logBlockFacts(core, log);
 }

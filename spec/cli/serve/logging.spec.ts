@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
 import t from 'tap';
-import { createLogger, logFacts, toReadable } from '../../../cli/serve/logging.ts';
+import { createLogger, logContent, logFacts, toReadable } from '../../../cli/serve/logging.ts';
 import { createCore } from '../../../core/index.ts';
 import { until } from '../../support/until.ts';
 
@@ -26,6 +26,31 @@ t.test('in the lines for programs, nothing is raw that a terminal obeys or that 
   t.match(line, /^[ -~]+\n$/);
   t.match(JSON.parse(line), { path, msg: `refused ${path}` });
   t.strictSame(file, [line]);
+});
+
+t.test('who switches content on without a collector is told that it has no effect', async (t) => {
+  const told = (value: string | undefined, isExported: boolean): string => {
+    const stream = new PassThrough();
+    logContent(createLogger('info', stream as unknown as NodeJS.WriteStream), { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: value }, isExported);
+    return String(stream.read() ?? '');
+  };
+  t.match(told('EVENT_ONLY', false), /has no effect, because no collector gets what it asks for/);
+  t.match(told('EVENT_ONLY', true), /prompts and answers go to the collector/);
+  for (const off of [undefined, '', ' ', 'NO_CONTENT', 'False']) t.equal(told(off, false), '');
+});
+
+t.test('a line has one pid, and the worker that was held up beside it', async (t) => {
+  const stream = new PassThrough();
+  const core = createCore({ adapters: [] });
+  logFacts(core, createLogger('info', stream as unknown as NodeJS.WriteStream));
+  core.events.emit('loop.delayed', { delayMs: 300, pid: process.pid });
+  core.events.emit('loop.delayed', { delayMs: 300, pid: 7 });
+  const lines = String(stream.read()).trim().split('\n');
+  t.same(
+    lines.map((line) => line.match(/"pid":/g)?.length),
+    [1, 1],
+  );
+  t.match(lines[1], /"worker":7/);
 });
 
 interface StalledReader {
