@@ -2,18 +2,19 @@
 // request. Spans are made, written and sent to a collector that forgets them.
 //
 //   npx tsx bench/outside.bench.ts
+
+import type { IncomingMessage } from 'node:http';
 import * as api from '@opentelemetry/api';
 import * as nodeHttp from '@opentelemetry/otlp-exporter-base/node-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import * as sdk from '@opentelemetry/sdk-trace-base';
-import type { IncomingMessage } from 'node:http';
 import { type CoreBus, createBus } from '../core/bus.ts';
 import type { Core } from '../core/index.ts';
 import { Metrics } from '../transports/metrics/metrics.ts';
 import { CallSpans } from '../transports/telemetry/call-spans.ts';
 import { SpanClock } from '../transports/telemetry/clock.ts';
+import { ExportQueue } from '../transports/telemetry/export-queue.ts';
 import { ByteOutlet } from '../transports/telemetry/outlets.ts';
-import { SpanQueue } from '../transports/telemetry/span-queue.ts';
 import { SpanIds } from '../transports/telemetry/spans.ts';
 import { RequestSpans } from '../transports/telemetry/tracing.ts';
 import type { Upstreams } from '../transports/telemetry/upstreams.ts';
@@ -76,7 +77,7 @@ const settings = { most: 4 * BATCH, batch: 2 * BATCH, delayMs: 5000, timeoutMs: 
 const fail = (error?: unknown): never => {
   throw new Error(`a span is lost: ${String(error)}`);
 };
-const queue = new SpanQueue(new ByteOutlet(nodeHttp, origin), settings, { dropped: fail, failed: fail });
+const queue = new ExportQueue(new ByteOutlet(nodeHttp, origin), settings, { dropped: fail, failed: fail });
 const traced = createBus();
 const core = { events: traced } as unknown as Core;
 const tracing = { clock: new SpanClock(), ids: new SpanIds(api, sdk, {}), note: queue.add.bind(queue) };

@@ -224,7 +224,7 @@ async function observe(
   const metrics = createMetrics(core, { isOpen: metricsOpen, ...(worker !== undefined && { labels: { worker } }) });
   const unwatch = watchLoop(core.events);
   if (!hasCollector) return { metrics, telemetry: undefined, unwatch };
-  if (contents !== undefined) log.warn({}, 'prompts and answers go to the collector, on spans alone (OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT)');
+  if (contents !== undefined) log.warn({}, 'prompts and answers go to the collector (OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT)');
   const { startTelemetry } = await import('../transports/telemetry/index.ts');
   return { metrics, telemetry: await startTelemetry(core, { env, log, metrics: metrics.metrics, contents }), unwatch };
 }

@@ -271,6 +271,8 @@ export type CoreEvents = {
     readonly isError: boolean;
     readonly ms: number | null;
   };
+  /** A call of a tool with a price (`usdPerCall`) stands in the ledger: once, over crashes and repeats. */
+  'tool.billed': MessageFact & { readonly tool: string; readonly costUsd: number };
   /** A process of a server of tools was started. */
   'server.started': { readonly server: string };
   /** A process of a server of tools has ended, also when it was asked to. */

@@ -152,10 +152,10 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
   });
 }
 
-/** True if traces or metrics may have to be exported: the variables of OpenTelemetry name a collector. */
+/** True if traces, metrics or events may have to be exported: the variables of OpenTelemetry name a collector. */
 function hasCollector(text: (name: string) => string | undefined): boolean {
   if (text('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return false;
-  return ['', '_TRACES', '_METRICS'].some((signal) => text(`OTEL_EXPORTER_OTLP${signal}_ENDPOINT`) !== undefined);
+  return ['', '_TRACES', '_METRICS', '_LOGS'].some((signal) => text(`OTEL_EXPORTER_OTLP${signal}_ENDPOINT`) !== undefined);
 }
 
 /** A shell expands `~` only at the start of a word, and not in `--workspace=~/x`. Throws for an empty name: it would be the current folder. */

@@ -59,7 +59,7 @@ export function runOperations(
       const place = await placeOf(index, id);
       const found = await (await runParts()).approvalOf(await conversationOf(place.block), place.messageId, id, world.now());
       if (found === undefined) throw noApproval(id);
-      return { ...found, block: place.block }; // its block may have had another name when it asked
+      return { ...found, block: place.block };
     },
     decideApproval: async (id, body, by) => decide((await placeOf(index, id)).block, id, body, by),
   };

@@ -105,7 +105,7 @@ t.test('a server starts, serves and closes', async (t) => {
 });
 
 t.test('content for a collector that can not have it is refused at the start, and nothing is asked of the variable without a collector', async (t) => {
-  const env = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'EVENT_ONLY', BLOCKHOUSE_LOG_LEVEL: 'silent' };
+  const env = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'EVENTS', BLOCKHOUSE_LOG_LEVEL: 'silent' };
   const flags = { workspace: testFolder(t), port: '0' };
   await t.rejects(startServer(flags, { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }), {
     code: 'INVALID_REQUEST',

@@ -113,6 +113,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'approval.decided': { block: true, id: true, approval: true, tool: true, state: true },
   'tool.called': { block: true, id: true, call: true, tool: true },
   'tool.finished': { block: true, id: true, call: true, tool: true, outcome: true, isError: true, ms: true },
+  'tool.billed': { block: true, id: true, tool: true, costUsd: true },
   'server.started': { server: true },
   'server.exited': { server: true, reason: true },
   'notify.failed': { target: true, status: true, isFinal: true },

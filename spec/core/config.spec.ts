@@ -174,7 +174,7 @@ t.test('a public origin is one origin, as a browser writes it; the flag wins', a
 
 t.test('a collector is named by any of three variables, and not where the kit is disabled', async (t) => {
   const has = (env: Record<string, string>): boolean => resolveProcessConfig({}, env).hasCollector;
-  for (const signal of ['', '_TRACES', '_METRICS']) t.equal(has({ [`OTEL_EXPORTER_OTLP${signal}_ENDPOINT`]: 'http://c.example' }), true);
+  for (const signal of ['', '_TRACES', '_METRICS', '_LOGS']) t.equal(has({ [`OTEL_EXPORTER_OTLP${signal}_ENDPOINT`]: 'http://c.example' }), true);
   t.equal(has({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c.example', OTEL_SDK_DISABLED: 'TRUE' }), false);
   t.equal(has({ OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }), false);
   t.equal(resolveProcessConfig({}, { BLOCKHOUSE_TRACE_PROVIDERS: '1' }).tracesProviders, false, 'without one, nobody has the spans');

@@ -64,6 +64,12 @@ export const FAMILIES = {
     help: 'Spans that did not reach the collector, by reason: queue_full, export_failed or shutdown; only with traces over OTLP.',
     labels: ['reason'],
   },
+  eventsDropped: {
+    name: 'blockhouse_events_dropped_total',
+    kind: 'counter',
+    help: 'Events with prompts and answers that did not reach the collector, by reason: queue_full, export_failed or shutdown; only where they are exported.',
+    labels: ['reason'],
+  },
   sockets: { name: 'blockhouse_websockets_open', kind: 'gauge', help: 'WebSockets that are open.', labels: [] },
   socketsOpened: { name: 'blockhouse_websockets_opened_total', kind: 'counter', help: 'WebSockets that were opened.', labels: [] },
 
@@ -203,6 +209,12 @@ export const FAMILIES = {
     name: 'blockhouse_tool_calls_sent_total',
     kind: 'counter',
     help: 'Calls of tools that were about to be sent, by the server of tools.',
+    labels: ['server'],
+  },
+  toolCost: {
+    name: 'blockhouse_tool_cost_usd_total',
+    kind: 'counter',
+    help: 'What calls of tools with a price (usdPerCall) have cost, as the ledger has it, in USD, by the server of tools.',
     labels: ['server'],
   },
   toolServersStarted: {

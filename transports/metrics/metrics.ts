@@ -40,6 +40,7 @@ export class Metrics {
   readonly #skippedRuns = new Counts();
   readonly #tools: ToolFigures;
   readonly #droppedSpans = new Counts();
+  readonly #droppedEvents = new Counts();
   /** By part of the store. */
   readonly #store = new Shelves(() => new Histogram(FAMILIES.storeAnswerSeconds));
   readonly #notifyFailures = new Counts();
@@ -130,6 +131,11 @@ export class Metrics {
     this.#droppedSpans.add(reason, count);
   }
 
+  /** The same of events. */
+  dropEvents(reason: string, count: number): void {
+    this.#droppedEvents.add(reason, count);
+  }
+
   async *#families(): AsyncGenerator<readonly [FamilyKey, Samples]> {
     yield* this.#ofServer();
     yield* this.#ofCalls();
@@ -153,6 +159,7 @@ export class Metrics {
     yield ['requests', counted()];
     yield ['requestSeconds', timed()];
     yield ['spansDropped', pairsOf(this.#droppedSpans)];
+    yield ['eventsDropped', pairsOf(this.#droppedEvents)];
     yield ['sockets', one(this.#sockets)];
     yield ['socketsOpened', one(this.#socketsOpened)];
 
@@ -202,6 +209,7 @@ export class Metrics {
     yield ['toolCalls', pairsOf(tools.calls)];
     yield ['toolSeconds', tools.seconds()];
     yield ['toolCallsSent', tools.counts('sent')];
+    yield ['toolCost', tools.costs()];
     yield ['toolServersStarted', tools.counts('started')];
     yield ['toolServersExited', tools.counts('exited')];
     yield ['approvalsRequested', one(tools.requested)];

@@ -12,6 +12,7 @@ const OTHER = 'other';
 class ServerFigures {
   readonly seconds = new Histogram(FAMILIES.toolSeconds);
   sent = 0;
+  costUsd = 0;
   started = 0;
   exited = 0;
 }
@@ -31,6 +32,9 @@ export class ToolFigures {
       this.calls.add(isError ? 'error' : outcome);
       if (ms !== null) this.#ofTool(tool).seconds.observe(ms / 1000);
     });
+    events.on('tool.billed', ({ tool, costUsd }) => {
+      this.#ofTool(tool).costUsd += costUsd;
+    });
     events.on('server.started', ({ server }) => {
       this.#of(server).started += 1;
     });
@@ -49,6 +53,11 @@ export class ToolFigures {
 
   *counts(of: 'sent' | 'started' | 'exited'): Generator<[readonly string[], number]> {
     for (const [server, figures] of this.#servers.entries()) yield [[server], figures[of]];
+  }
+
+  /** Of servers with prices alone. */
+  *costs(): Generator<[readonly string[], number]> {
+    for (const [server, { costUsd }] of this.#servers.entries()) if (costUsd > 0) yield [[server], costUsd];
   }
 
   /** `tool` is `server/tool`. */

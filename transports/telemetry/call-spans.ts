@@ -2,7 +2,7 @@
 import type { TraceParent } from '../../core/base/traceparent.ts';
 import type { Core, CoreEvents } from '../../core/index.ts';
 import { KEY, keyNamed } from './attributes.ts';
-import type { Content, Contents } from './contents.ts';
+import type { Content, ContentSink, Contents } from './contents.ts';
 import { Recent } from './recent.ts';
 import { SharedAttributes, type SpanBatch } from './span-batch.ts';
 import type { Noted, SpanIds } from './spans.ts';
@@ -37,6 +37,7 @@ export class CallSpans {
     upstreams: Upstreams,
     parentOf: (fact: Finished, from: number) => TraceParent | undefined,
     contents?: Pick<Contents, 'end'>,
+    sink?: ContentSink,
   ) {
     events.on('call.finished', (fact) => {
       const to = clock.now();
@@ -47,7 +48,11 @@ export class CallSpans {
         return;
       }
       const record = new CallRecord(ids, upstreams, fact, parent, to);
-      record.content = content;
+      if (content !== undefined) {
+        sink?.note(fact, content, record.fixLast(), to);
+        if (content.isOnSpan) record.content = content;
+        else content.release();
+      }
       this.#last = record;
       queueMicrotask(() => {
         if (!record.isCounted) this.#await(record); // what most calls have cost is known in the same turn
@@ -87,7 +92,7 @@ interface Likeness extends Pick<Finished, 'adapter' | 'model' | 'kind' | 'path' 
 const likenesses = new Recent<Likeness>();
 
 /** Of an attempt that an answer came to, if one is given. */
-function likenessOf(fact: Finished, credential: string | undefined, attempt: number, answer: Finished['answer'], upstream: Upstream): Likeness {
+export function likenessOf(fact: Finished, credential: string | undefined, attempt: number, answer: Finished['answer'], upstream: Upstream): Likeness {
   const { adapter, model, kind, path, stream, asked, key } = fact;
   const [answeredBy, stopReason] = [answer?.model, answer?.stopReason];
   for (const one of likenesses.all)
@@ -127,6 +132,18 @@ function likenessOf(fact: Finished, credential: string | undefined, attempt: num
   return likenesses.keep({ adapter, model, kind, path, stream, asked, key, credential, upstream, attempt, answeredBy, stopReason, name, attributes });
 }
 
+/** What is known of a whole call, with names that spans and events have alike. */
+export function putFacts(to: Pick<SpanBatch, 'put'>, { usage, answer, firstTextMs, sentMs = 0, stream }: Finished): void {
+  if (firstTextMs !== undefined && stream === true) to.put(KEY.firstChunk, (firstTextMs - sentMs) / 1000);
+  if (usage !== undefined) {
+    to.put(KEY.inputTokens, usage.inputTokens);
+    to.put(KEY.outputTokens, usage.outputTokens);
+    if (usage.cacheReadTokens !== undefined) to.put(KEY.cacheRead, usage.cacheReadTokens);
+    if (usage.cacheWriteTokens !== undefined) to.put(KEY.cacheWrite, usage.cacheWriteTokens);
+  }
+  if (answer?.id !== undefined) to.put(KEY.responseId, answer.id);
+}
+
 /** One call. */
 class CallRecord implements Noted {
   readonly count: number;
@@ -143,6 +160,8 @@ class CallRecord implements Noted {
   readonly #to: number;
   readonly #hasWaited: boolean;
   readonly #hasLast: boolean;
+  /** The span of the last attempt, where an event names it before it is written. */
+  #last: TraceParent | undefined;
 
   constructor(ids: SpanIds, upstreams: Upstreams, fact: Finished, parent: TraceParent, to: number) {
     const { attempts, failed, sentMs, code, queuedMs = fact.durationMs } = fact;
@@ -166,14 +185,19 @@ class CallRecord implements Noted {
     return this.isCounted && this.content === undefined;
   }
 
+  fixLast(): TraceParent {
+    const { spanId, failed } = this.#fact;
+    this.#last = this.#ids.within(this.#parent, this.#hasLast ? spanId : failed?.at(-1)?.spanId);
+    return this.#last;
+  }
+
   write(batch: SpanBatch): void {
-    const { attempts, failed, sentMs = 0, firstTextMs, stream, durationMs, credential, code, spanId } = this.#fact;
+    const { attempts, failed, sentMs = 0, durationMs, credential, code, spanId } = this.#fact;
     const from = this.#to - durationMs;
     if (this.#hasWaited) this.#writeWait(batch, from);
     if (failed !== undefined) this.#writeFailed(batch, failed, from);
     if (!this.#hasLast) return;
     this.#begin(batch, { from: from + sentMs, to: this.#to, code, id: spanId, credential, number: attempts });
-    if (firstTextMs !== undefined && stream === true) batch.put(KEY.firstChunk, (firstTextMs - sentMs) / 1000);
     this.#putOutcome(batch);
     batch.end();
   }
@@ -208,21 +232,15 @@ class CallRecord implements Noted {
     const answer = number === fact.attempts ? fact.answer : undefined;
     const { name, attributes } = likenessOf(fact, credential, number, answer, this.#upstreams.of(fact.adapter, fact.address));
     const parent = this.#parent;
-    batch.begin({ name, kind: 'CLIENT', own: this.#ids.within(parent, id), parent, from, to, code });
+    const own = (number === fact.attempts ? this.#last : undefined) ?? this.#ids.within(parent, id);
+    batch.begin({ name, kind: 'CLIENT', own, parent, from, to, code });
     batch.putAll(attributes);
     batch.put(KEY.requestId, fact.requestId);
   }
 
   /** What is known of the whole call stands at its last attempt. */
   #putOutcome(batch: SpanBatch): void {
-    const { usage, answer } = this.#fact;
-    if (usage !== undefined) {
-      batch.put(KEY.inputTokens, usage.inputTokens);
-      batch.put(KEY.outputTokens, usage.outputTokens);
-      if (usage.cacheReadTokens !== undefined) batch.put(KEY.cacheRead, usage.cacheReadTokens);
-      if (usage.cacheWriteTokens !== undefined) batch.put(KEY.cacheWrite, usage.cacheWriteTokens);
-    }
-    if (answer?.id !== undefined) batch.put(KEY.responseId, answer.id);
+    putFacts(batch, this.#fact);
     if (this.costUsd !== null) batch.put(KEY.cost, this.costUsd);
     if (this.content !== undefined) for (const [name, value] of Object.entries(this.content.attributes)) batch.put(keyNamed(name), value);
   }

@@ -1,6 +1,7 @@
-// What calls ask and are answered, for their spans. There is one only where the variable asks for it: nothing else of the telemetry has a text.
+// What calls ask and are answered, for their spans and events. There is one only where the variable asks for it: nothing else of the telemetry has a text.
 //
-// bounded: what waits for its export has MAX_WAITING_BYTES together at most. A span beyond that has `blockhouse.content_dropped` in its place.
+// bounded: what waits for its export has MAX_WAITING_BYTES together at most. A span or an event beyond that has `blockhouse.content_dropped` in its place.
+import type { TraceParent } from '../../core/base/traceparent.ts';
 import type { ChatEvent, ContentTap, CoreEvents, Environment, Prompt, TappedCall, TappedForward } from '../../core/index.ts';
 import { CONVENTION, OWN } from './attributes.ts';
 import { AnswerReader, readRequest } from './forwarded.ts';
@@ -30,25 +31,39 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 /** The content of a call that has ended. */
 export interface Content {
   readonly attributes: Readonly<Record<string, string | boolean>>;
+  /** False where events alone have it. */
+  readonly isOnSpan: boolean;
   /** It has been exported, or never will be. */
   release(): void;
+  /** For a second one who exports it: the same for that. */
+  hold(): () => void;
+}
+
+/** Takes the content of calls as events. */
+export interface ContentSink {
+  /** `span` is that of the last attempt, which has ended at this time; undefined where there are no traces. */
+  note(fact: CoreEvents['call.finished'], content: Content, span: TraceParent | undefined, at: number): void;
 }
 
 /** The tap that a server needs; undefined where no content is exported. Throws INVALID_REQUEST, which names the variable. */
 export function openContents(env: Environment): Contents | undefined {
-  return readOtlpSettings(env).traces?.hasContent === true ? new Contents() : undefined;
+  const { traces, events } = readOtlpSettings(env);
+  const isOnSpans = traces?.hasContent === true;
+  return isOnSpans || events !== undefined ? new Contents(MAX_WAITING_BYTES, isOnSpans) : undefined;
 }
 
 /** The contents of calls under way, and of those that wait for their export. */
 export class Contents implements ContentTap {
   readonly #open = new Map<number, Exchange>();
   readonly #most: number;
+  readonly #isOnSpans: boolean;
   #waiting = 0;
-  /** Undefined until there are spans. */
+  /** Undefined until somebody exports it. */
   #isRecorded: IsRecorded | undefined;
 
-  constructor(most = MAX_WAITING_BYTES) {
+  constructor(most = MAX_WAITING_BYTES, isOnSpans = true) {
     this.#most = most;
+    this.#isOnSpans = isOnSpans;
   }
 
   /** From now on, those calls are read that are recorded. */
@@ -76,14 +91,24 @@ export class Contents implements ContentTap {
     if (exchange === undefined) return undefined;
     this.#open.delete(fact.call);
     const attributes = exchange.attributes(fact);
-    let bytes = Object.values(attributes).reduce((sum: number, value) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 0), 0);
-    if (this.#waiting + bytes > this.#most) return { attributes: { [OWN.contentDropped]: true }, release: () => undefined }; // bounded
+    const bytes = Object.values(attributes).reduce((sum: number, value) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 0), 0);
+    if (this.#waiting + bytes > this.#most) return this.#content({ [OWN.contentDropped]: true }, 0); // bounded
     this.#waiting += bytes;
-    const release = (): void => {
-      this.#waiting -= bytes;
-      bytes = 0;
+    return this.#content(attributes, bytes);
+  }
+
+  #content(attributes: Content['attributes'], bytes: number): Content {
+    let holders = 0;
+    const hold = (): (() => void) => {
+      let isHeld = true;
+      holders += 1;
+      return () => {
+        if (isHeld) holders -= 1;
+        if (isHeld && holders === 0) this.#waiting -= bytes;
+        isHeld = false;
+      };
     };
-    return { attributes, release };
+    return { attributes, isOnSpan: this.#isOnSpans, release: hold(), hold };
   }
 }
 

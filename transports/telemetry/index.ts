@@ -1,4 +1,4 @@
-// Traces and metrics for a collector of OpenTelemetry, over OTLP. Loaded only where a variable names one; the packages are the user's choice.
+// Traces, metrics and events for a collector of OpenTelemetry, over OTLP. Loaded only where a variable names one; the packages are the user's choice.
 //
 // never-in-the-way: a collector that is slow or away costs spans, which are counted, and one line of the log in a minute.
 import { randomUUID } from 'node:crypto';
@@ -10,12 +10,14 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { BlockSpans } from './block-spans.ts';
 import { CallSpans } from './call-spans.ts';
 import { SpanClock } from './clock.ts';
-import type { Contents } from './contents.ts';
+import { ContentEvents } from './content-events.ts';
+import type { ContentSink, Contents } from './contents.ts';
+import type { EventBatch } from './event-batch.ts';
+import { DROP_REASONS, ExportQueue } from './export-queue.ts';
 import { GenAiFigures } from './gen-ai-figures.ts';
 import { MetricPush } from './metric-push.ts';
 import { type Loaders, loadPackages, type Packages } from './packages.ts';
 import { type OtlpSettings, readOtlpSettings } from './settings.ts';
-import { DROP_REASONS, SpanQueue } from './span-queue.ts';
 import { recorded, SpanIds } from './spans.ts';
 import { ToolSpans } from './tool-spans.ts';
 import { RequestSpans, type Tracing } from './tracing.ts';
@@ -35,7 +37,7 @@ export interface TelemetryOptions {
   readonly loaders?: Loaders | undefined;
 }
 
-/** Traces and metrics that are exported. */
+/** Traces, metrics and events that are exported. */
 export interface Telemetry {
   /** Begins the span of a request; undefined if traces are not exported. */
   readonly trace: ((req: IncomingMessage) => string) | undefined;
@@ -52,7 +54,8 @@ const INSTANCE = 'service.instance.id';
 /** Rejects with INVALID_REQUEST for a variable that says nothing we know, and where packages are missing. */
 export async function startTelemetry(core: Core, { env, log, metrics, contents, loaders }: TelemetryOptions): Promise<Telemetry> {
   const settings = readOtlpSettings(env);
-  if (settings.traces === undefined && settings.metrics === undefined) return { trace: undefined, close: async () => undefined };
+  if (settings.traces === undefined && settings.metrics === undefined && settings.events === undefined)
+    return { trace: undefined, close: async () => undefined };
   const packages = await loadPackages(settings, loaders);
   logProblems(packages.api, log);
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } = packages.resources;
@@ -61,12 +64,14 @@ export async function startTelemetry(core: Core, { env, log, metrics, contents, 
     .merge(own)
     .merge(detectResources({ detectors: [envDetector] }));
   const resource = given.merge(resourceFromAttributes(ofWorker(given.attributes, metrics.labels['worker'])));
-  const shared = { env, resource, upstreams: new Upstreams(core), metrics, contents, scope: { name: SERVICE, version: core.version } };
-  const tracing = startTracing(core, packages, settings, shared, problemsOf(log, 'spans could not be exported'));
+  const upstreams = new Upstreams(core);
+  const shared = { env, resource, upstreams, clock: new SpanClock(), metrics, contents, scope: { name: SERVICE, version: core.version } };
+  const events = startEvents(core, packages, settings, shared, problemsOf(log, 'events could not be exported'));
+  const tracing = startTracing(core, packages, settings, { ...shared, sink: events?.sink }, problemsOf(log, 'spans could not be exported'));
   const push = startMetrics(core, packages, settings, shared, problemsOf(log, 'metrics could not be exported'));
   return {
     trace: tracing?.trace,
-    close: async (ms) => void (await Promise.all([tracing?.queue.shutdown(ms), push?.shutdown(ms)])),
+    close: async (ms) => void (await Promise.all([tracing?.queue.shutdown(ms), events?.queue.shutdown(ms), push?.shutdown(ms)])),
   };
 }
 
@@ -79,18 +84,42 @@ interface Shared {
   readonly env: Environment;
   readonly resource: ReturnType<Packages['resources']['defaultResource']>;
   readonly upstreams: Upstreams;
+  readonly clock: SpanClock;
   readonly metrics: Metrics;
   readonly contents: Contents | undefined;
   readonly scope: { readonly name: string; readonly version: string };
 }
 
-function startTracing(core: Core, { api, sdk, newSpanOutlet }: Packages, { traces }: OtlpSettings, shared: Shared, failed: (error: Error) => void) {
+type Failed = (error: Error) => void;
+
+/** Without traces, all calls have their event. */
+function startEvents(core: Core, { newEventOutlet }: Packages, { traces, events }: OtlpSettings, shared: Shared, failed: Failed) {
+  if (events === undefined || newEventOutlet === undefined) return undefined;
+  const { resource, upstreams, clock, metrics, contents, scope } = shared;
+  for (const reason of DROP_REASONS) metrics.dropEvents(reason, 0);
+  const reports = { dropped: (reason: string, count: number) => metrics.dropEvents(reason, count), failed };
+  const queue = new ExportQueue<EventBatch>(newEventOutlet({ resource, scope }), events.queue, reports);
+  const sink = new ContentEvents(upstreams, (noted) => queue.add(noted));
+  if (traces === undefined && contents !== undefined) {
+    contents.start(() => true);
+    core.events.on('call.finished', (fact) => {
+      const content = contents.end(fact);
+      if (content !== undefined) sink.note(fact, content, undefined, clock.now());
+      content?.release();
+    });
+  }
+  return { queue, sink };
+}
+
+type WithSink = Shared & { readonly sink: ContentSink | undefined };
+
+function startTracing(core: Core, { api, sdk, newSpanOutlet }: Packages, { traces }: OtlpSettings, shared: WithSink, failed: Failed) {
   if (traces === undefined || newSpanOutlet === undefined) return undefined;
-  const { resource, upstreams, metrics, contents, scope } = shared;
+  const { resource, upstreams, clock, metrics, contents, scope, sink } = shared;
   for (const reason of DROP_REASONS) metrics.dropSpans(reason, 0);
-  const queue = new SpanQueue(newSpanOutlet({ resource, scope }), traces.queue, { dropped: (reason, count) => metrics.dropSpans(reason, count), failed });
+  const queue = new ExportQueue(newSpanOutlet({ resource, scope }), traces.queue, { dropped: (reason, count) => metrics.dropSpans(reason, count), failed });
   const ids = new SpanIds(api, sdk, shared.env);
-  const tracing: Tracing = { clock: new SpanClock(), ids, note: (noted) => queue.add(noted) };
+  const tracing: Tracing = { clock, ids, note: (noted) => queue.add(noted) };
   const requests = new RequestSpans(core, tracing, traces.takesParents);
   const lost = (): void => metrics.dropSpans('queue_full', 1);
   const blocks = new BlockSpans(core, tracing, lost);
@@ -100,12 +129,12 @@ function startTracing(core: Core, { api, sdk, newSpanOutlet }: Packages, { trace
     if (fact.traceparent !== undefined) return requestOf(fact.traceparent);
     return fact.caller === undefined ? undefined : blocks.parentOf(fact, from);
   };
-  new CallSpans(core, tracing, upstreams, parentOf, contents);
+  new CallSpans(core, tracing, upstreams, parentOf, contents, sink);
   contents?.start(({ traceparent, caller }) => (traceparent === undefined ? caller !== undefined : requestOf(traceparent) !== undefined));
   return { trace: requests.begin, queue };
 }
 
-function startMetrics(core: Core, { newMetricExporter }: Packages, { metrics: settings }: OtlpSettings, shared: Shared, failed: (error: Error) => void) {
+function startMetrics(core: Core, { newMetricExporter }: Packages, { metrics: settings }: OtlpSettings, shared: Shared, failed: Failed) {
   if (settings === undefined || newMetricExporter === undefined) return undefined;
   const { resource, upstreams, metrics, scope } = shared;
   return new MetricPush({

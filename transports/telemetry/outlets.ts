@@ -1,16 +1,23 @@
-// How batches of spans get to the collector: with the transport of the packages, which repeats, compresses, signs and gives up as their variables say. Bytes are written here
-// (span-batch.ts), since to make objects of the packages and their bytes took a small request a fifth of its time; for JSON, the packages do all of it.
+// How batches of spans and events get to the collector: with the transport of the packages, which repeats, compresses, signs and gives up as their variables say. Bytes are written here
+// (span-batch.ts), since to make objects of the packages and their bytes took a small request a fifth of its time; for spans in JSON, the packages do all of it.
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { parseJson } from '../../core/base/json.ts';
+import { ByteEvents, type EventBatch, JsonEvents } from './event-batch.ts';
+import type { Outlet, Sent } from './export-queue.ts';
+import type { OtlpProtocol } from './settings.ts';
 import { ByteBatch, ObjectBatch, type Origin, RequestHead } from './span-batch.ts';
-import type { Sent, SpanOutlet } from './span-queue.ts';
 
 /** What is used of `@opentelemetry/otlp-exporter-base/node-http`, of which the package's own exporters are made. */
 export type NodeHttp = Pick<typeof import('@opentelemetry/otlp-exporter-base/node-http'), 'convertLegacyHttpOptions' | 'createOtlpHttpExportDelegate'>;
 
 /** `ExportResultCode.SUCCESS` of @opentelemetry/core, which is no package of our own choice. */
 const SUCCESS = 0;
-/** What the packages call an exporter like this one in their own metrics. */
-const COMPONENT = 'otlp_http_span_exporter';
+/** Where each goes, and what the packages call an exporter like this one in their own metrics. */
+const SIGNALS = {
+  span: { variables: 'TRACES', path: 'v1/traces', component: 'otlp_http_span_exporter' },
+  log: { variables: 'LOGS', path: 'v1/logs', component: 'otlp_http_log_exporter' },
+} as const;
+const CONTENT_TYPES: Readonly<Record<OtlpProtocol, string>> = { 'http/protobuf': 'application/x-protobuf', 'http/json': 'application/json' };
 /** Larger ones, of spans with content, are not kept. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 
@@ -23,20 +30,50 @@ function failureOf({ code, error }: Result): Error | undefined {
   return code === SUCCESS ? undefined : (error ?? new Error('The collector has refused it.'));
 }
 
-/** Sends protobuf. */
-export class ByteOutlet implements SpanOutlet<ByteBatch> {
-  readonly #head: RequestHead;
-  readonly #delegate: ReturnType<typeof createDelegate>;
-  /** The bytes of an earlier batch, for the next one. */
-  #spare: Buffer | undefined;
+/** What writes its request itself. */
+interface Written {
+  readonly count: number;
+  request(): Uint8Array;
+}
+
+/** Sends one batch after the other. */
+class Sender<Batch extends Written> {
+  readonly #delegate: { export(batch: Batch, done: (result: Result) => void): void };
   /** Of the batch under way. */
   #refused = 0;
 
+  constructor({ convertLegacyHttpOptions, createOtlpHttpExportDelegate }: NodeHttp, of: keyof typeof SIGNALS, protocol: OtlpProtocol) {
+    const { variables, path, component } = SIGNALS[of];
+    const options = convertLegacyHttpOptions({}, variables, path, { 'Content-Type': CONTENT_TYPES[protocol] });
+    const read = protocol === 'http/json' ? readJsonPartialSuccess : readPartialSuccess;
+    const serializer = {
+      serializeRequest: (batch: Batch) => batch.request(),
+      deserializeResponse: (data: Uint8Array) => {
+        const partialSuccess = read(data);
+        this.#refused = partialSuccess?.rejected ?? 0;
+        return partialSuccess === undefined ? {} : { partialSuccess };
+      },
+    };
+    const items = { name: of, countItems: ({ count }: Batch) => count };
+    this.#delegate = createOtlpHttpExportDelegate(options, serializer, component, items, undefined);
+  }
+
+  send(batch: Batch, done: (sent: Sent) => void): void {
+    this.#refused = 0;
+    this.#delegate.export(batch, (result) => done({ failure: failureOf(result), refused: this.#refused }));
+  }
+}
+
+/** Sends spans as protobuf. */
+export class ByteOutlet implements Outlet<ByteBatch> {
+  readonly #head: RequestHead;
+  readonly #sender: Sender<ByteBatch>;
+  /** The bytes of an earlier batch, for the next one. */
+  #spare: Buffer | undefined;
+
   constructor(packages: NodeHttp, origin: Origin) {
     this.#head = new RequestHead(origin);
-    this.#delegate = createDelegate(packages, (refused) => {
-      this.#refused = refused;
-    });
+    this.#sender = new Sender(packages, 'span', 'http/protobuf');
   }
 
   open(): ByteBatch {
@@ -46,30 +83,31 @@ export class ByteOutlet implements SpanOutlet<ByteBatch> {
   }
 
   export(batch: ByteBatch, done: (sent: Sent) => void): void {
-    this.#refused = 0;
-    this.#delegate.export(batch, (result) => {
-      const failure = failureOf(result);
-      if (failure === undefined && batch.bytes.length <= MAX_KEPT_BYTES) this.#spare = batch.bytes; // of one that failed, something may still be on its way
-      done({ failure, refused: this.#refused });
+    this.#sender.send(batch, (sent) => {
+      if (sent.failure === undefined && batch.bytes.length <= MAX_KEPT_BYTES) this.#spare = batch.bytes; // of one that failed, something may still be on its way
+      done(sent);
     });
   }
 }
 
-function createDelegate({ convertLegacyHttpOptions, createOtlpHttpExportDelegate }: NodeHttp, refused: (count: number) => void) {
-  const options = convertLegacyHttpOptions({}, 'TRACES', 'v1/traces', { 'Content-Type': 'application/x-protobuf' });
-  const serializer = {
-    serializeRequest: (batch: ByteBatch) => batch.request(),
-    deserializeResponse: (data: Uint8Array) => {
-      const partialSuccess = readPartialSuccess(data);
-      refused(partialSuccess?.rejectedSpans ?? 0);
-      return partialSuccess === undefined ? {} : { partialSuccess };
-    },
-  };
-  return createOtlpHttpExportDelegate(options, serializer, COMPONENT, { name: 'span', countItems: ({ count }: ByteBatch) => count }, undefined);
+/** Sends events. */
+export class EventOutlet implements Outlet<EventBatch> {
+  readonly open: () => EventBatch;
+  readonly #sender: Sender<EventBatch>;
+
+  constructor(packages: NodeHttp, origin: Origin, protocol: OtlpProtocol) {
+    const head = new RequestHead(origin);
+    this.open = protocol === 'http/json' ? () => new JsonEvents(origin) : () => new ByteEvents(head);
+    this.#sender = new Sender(packages, 'log', protocol);
+  }
+
+  export(batch: EventBatch, done: (sent: Sent) => void): void {
+    this.#sender.send(batch, done);
+  }
 }
 
 /** Sends what an exporter of the packages makes of the spans. */
-export class ObjectOutlet implements SpanOutlet<ObjectBatch> {
+export class ObjectOutlet implements Outlet<ObjectBatch> {
   readonly #exporter: SpanExporter;
   readonly #origin: Origin;
 
@@ -87,24 +125,34 @@ export class ObjectOutlet implements SpanOutlet<ObjectBatch> {
   }
 }
 
-/** What a collector says of a batch that it has not taken whole: `ExportTracePartialSuccess`. */
+/** What a collector says of a batch that it has not taken whole: `ExportTracePartialSuccess`, `ExportLogsPartialSuccess`. */
 interface PartialSuccess {
-  rejectedSpans?: number;
+  rejected?: number;
   errorMessage?: string;
 }
 
-/** Of the bytes of an `ExportTraceServiceResponse`; undefined if it has none. Throws RangeError for bytes that are cut off. */
+/** Of the bytes of an `ExportTraceServiceResponse` or that of logs, which has the same fields; undefined if it has none. Throws RangeError for bytes that are cut off. */
 export function readPartialSuccess(data: Uint8Array): PartialSuccess | undefined {
   for (const { field, bytes } of fieldsOf(data)) {
     if (field !== 1 || bytes === undefined) continue;
     const partial: PartialSuccess = {};
     for (const inner of fieldsOf(bytes)) {
-      if (inner.field === 1) partial.rejectedSpans = inner.value;
+      if (inner.field === 1) partial.rejected = inner.value;
       if (inner.field === 2 && inner.bytes !== undefined) partial.errorMessage = Buffer.from(inner.bytes).toString();
     }
     return partial;
   }
   return undefined;
+}
+
+/** The same of JSON, in which numbers of 64 bits may be texts. Throws SyntaxError for what is none. */
+export function readJsonPartialSuccess(data: Uint8Array): PartialSuccess | undefined {
+  const { partialSuccess } = parseJson(Buffer.from(data).toString() || '{}') as {
+    partialSuccess?: { rejectedLogRecords?: number | string; errorMessage?: string };
+  };
+  if (partialSuccess === undefined) return undefined;
+  const { rejectedLogRecords, errorMessage } = partialSuccess;
+  return { ...(rejectedLogRecords !== undefined && { rejected: Number(rejectedLogRecords) }), ...(errorMessage !== undefined && { errorMessage }) };
 }
 
 interface Field {

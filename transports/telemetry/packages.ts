@@ -1,9 +1,10 @@
 // The packages of OpenTelemetry, which only those install who export traces or metrics. Loaded when a server starts that has a collector.
 import { invalidRequest } from '../../core/index.ts';
-import { ByteOutlet, ObjectOutlet } from './outlets.ts';
-import type { Origin } from './span-batch.ts';
-import type { SpanOutlet } from './span-queue.ts';
+import type { EventBatch } from './event-batch.ts';
+import type { Outlet } from './export-queue.ts';
+import { ByteOutlet, EventOutlet, ObjectOutlet } from './outlets.ts';
 import type { OtlpProtocol, OtlpSettings } from './settings.ts';
+import type { Origin } from './span-batch.ts';
 
 /** What is exported of the process at one moment: the argument of the exporters of metrics. */
 export type ResourceMetrics = Parameters<InstanceType<typeof import('@opentelemetry/exporter-metrics-otlp-proto').OTLPMetricExporter>['export']>[0];
@@ -13,7 +14,8 @@ export interface MetricExporter {
   export(metrics: ResourceMetrics, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
 }
 
-type NewSpanOutlet = (origin: Origin) => SpanOutlet;
+type NewSpanOutlet = (origin: Origin) => Outlet;
+type NewEventOutlet = (origin: Origin) => Outlet<EventBatch>;
 type MetricPackage = Promise<{ readonly OTLPMetricExporter: new () => MetricExporter }>;
 
 /** How each package is loaded. */
@@ -23,6 +25,7 @@ export interface Loaders {
   sdk(): Promise<typeof import('@opentelemetry/sdk-trace-base')>;
   readonly traces: Readonly<Record<OtlpProtocol, () => Promise<NewSpanOutlet>>>;
   readonly metrics: Readonly<Record<OtlpProtocol, () => MetricPackage>>;
+  events(protocol: OtlpProtocol): Promise<NewEventOutlet>;
 }
 
 /** From where they are installed; other ones are for tests. */
@@ -44,6 +47,10 @@ const LOADERS: Loaders = {
     'http/protobuf': () => import('@opentelemetry/exporter-metrics-otlp-proto'),
     'http/json': () => import('@opentelemetry/exporter-metrics-otlp-http'),
   },
+  events: async (protocol) => {
+    const nodeHttp = await import('@opentelemetry/otlp-exporter-base/node-http');
+    return (origin) => new EventOutlet(nodeHttp, origin, protocol);
+  },
 };
 
 /** The versions are the newest that run on Node 20. */
@@ -58,25 +65,29 @@ export interface Packages {
   readonly sdk: Awaited<ReturnType<Loaders['sdk']>>;
   /** Undefined if traces are not exported. */
   newSpanOutlet: NewSpanOutlet | undefined;
+  /** Undefined if events are not exported. */
+  newEventOutlet: NewEventOutlet | undefined;
   newMetricExporter: (() => MetricExporter) | undefined;
 }
 
 /** Rejects with INVALID_REQUEST, which names the command, if one is not installed. */
-export async function loadPackages({ traces, metrics }: OtlpSettings, loaders: Loaders = LOADERS): Promise<Packages> {
+export async function loadPackages({ traces, metrics, events }: OtlpSettings, loaders: Loaders = LOADERS): Promise<Packages> {
   const protocols = [traces?.protocol, metrics?.protocol];
   try {
-    const [api, resources, sdk, ofTraces, ofMetrics] = await Promise.all([
+    const [api, resources, sdk, ofTraces, ofMetrics, ofEvents] = await Promise.all([
       loaders.api(),
       loaders.resources(),
       loaders.sdk(),
       traces && loaders.traces[traces.protocol](),
       metrics && loaders.metrics[metrics.protocol](),
+      events && loaders.events(events.protocol),
     ]);
     return {
       api,
       resources,
       sdk,
       newSpanOutlet: ofTraces,
+      newEventOutlet: ofEvents,
       newMetricExporter: ofMetrics && (() => new ofMetrics.OTLPMetricExporter()),
     };
   } catch (cause) {

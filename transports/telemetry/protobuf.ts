@@ -243,11 +243,16 @@ export class ProtobufWriter {
       this.varint(value);
     } else {
       this.#head(field, key, 9);
-      this.#bytes[this.at++] = tag(4, FIXED64);
-      DOUBLE[0] = value;
-      const bytes = this.#bytes;
-      for (let index = 0; index < 8; index += 1) bytes[this.at++] = DOUBLE_BYTES[IS_LITTLE ? index : 7 - index] as number;
+      this.#double(value);
     }
+  }
+
+  /** A value that is no whole number. Has room. */
+  #double(value: number): void {
+    const bytes = this.#bytes;
+    bytes[this.at++] = tag(4, FIXED64);
+    DOUBLE[0] = value;
+    for (let index = 0; index < 8; index += 1) bytes[this.at++] = DOUBLE_BYTES[IS_LITTLE ? index : 7 - index] as number;
   }
 
   #listAttribute(field: number, key: Key, values: readonly string[]): void {
@@ -261,6 +266,43 @@ export class ProtobufWriter {
     }
     this.#head(field, key, 1 + varintSize(list.at) + list.at);
     this.field(5, list.#bytes.subarray(0, list.at));
+  }
+
+  /** A field that is an attribute with a value of JSON, in its structure (`AnyValue`). */
+  structure(field: number, key: Key, value: unknown): void {
+    const start = this.open(field);
+    this.room(key.bytes.length);
+    this.copy(key.bytes);
+    this.#anyValue(2, value);
+    this.close(start);
+  }
+
+  #anyValue(field: number, value: unknown): void {
+    const start = this.open(field);
+    if (typeof value === 'string') this.text(1, value);
+    else if (typeof value === 'boolean') this.small(2, value ? 1 : 0);
+    else if (typeof value === 'number') {
+      this.room(2 * MAX_VARINT);
+      if (value >= 0 && Number.isSafeInteger(value)) this.small(3, value);
+      else this.#double(value);
+    } else if (Array.isArray(value)) {
+      const list = this.open(5);
+      for (const one of value) this.#anyValue(1, one);
+      this.close(list);
+    } else if (typeof value === 'object' && value !== null) this.#entries(value);
+    this.close(start); // null is a value without one
+  }
+
+  #entries(value: object): void {
+    const list = this.open(6);
+    for (const [name, inner] of Object.entries(value)) {
+      if (inner === undefined) continue;
+      const entry = this.open(1);
+      this.text(1, name);
+      this.#anyValue(2, inner);
+      this.close(entry);
+    }
+    this.close(list);
   }
 
   /** Begins a field whose length `close` writes. */

@@ -1,16 +1,16 @@
-// What the variables of OpenTelemetry (OTEL_*) say of traces and metrics. The packages themselves read the headers, time limits, compression and certificates. Pure: no I/O.
+// What the variables of OpenTelemetry (OTEL_*) say of traces, metrics and events. The packages themselves read the headers, time limits, compression and certificates. Pure: no I/O.
 import { type Environment, invalidRequest } from '../../core/index.ts';
 
 /** How the bodies of requests to a collector are written. */
 export type OtlpProtocol = 'http/protobuf' | 'http/json';
 
-/** The queue of spans that wait for their export. */
+/** The queue of spans, or events, that wait for their export. */
 export interface QueueSettings {
   /** The most that wait. */
   readonly most: number;
   /** The most in one request. */
   readonly batch: number;
-  /** How long a span waits for others, in milliseconds. */
+  /** How long one waits for others, in milliseconds. */
   readonly delayMs: number;
   /** How long one export may take. */
   readonly timeoutMs: number;
@@ -22,32 +22,45 @@ export interface OtlpSettings {
   readonly traces: { readonly protocol: OtlpProtocol; readonly queue: QueueSettings; readonly takesParents: boolean; readonly hasContent: boolean } | undefined;
   /** Undefined if metrics are not exported. */
   readonly metrics: { readonly protocol: OtlpProtocol; readonly everyMs: number; readonly timeoutMs: number } | undefined;
+  /** Undefined unless content is exported as events. */
+  readonly events: { readonly protocol: OtlpProtocol; readonly queue: QueueSettings } | undefined;
 }
 
-type Signal = 'TRACES' | 'METRICS';
+type Signal = 'TRACES' | 'METRICS' | 'LOGS';
 
 /** Throws INVALID_REQUEST, which names the variable. */
 export function readOtlpSettings(env: Environment): OtlpSettings {
   const whole = (name: string, usual: number, least = 1): number => wholeNumber(env, name, usual, least);
-  const most = whole('OTEL_BSP_MAX_QUEUE_SIZE', 2048);
   checkSampler(env);
+  const content = contentMode(env);
   const traces = isExported(env, 'TRACES') && {
     protocol: protocolOf(env, 'TRACES'),
     takesParents: (text(env, 'OTEL_PROPAGATORS') ?? 'tracecontext').split(',').some((name) => name.trim() === 'tracecontext'),
-    hasContent: hasContent(env),
-    queue: {
-      most,
-      batch: Math.min(most, whole('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512)),
-      delayMs: whole('OTEL_BSP_SCHEDULE_DELAY', 5000, 0),
-      timeoutMs: whole('OTEL_BSP_EXPORT_TIMEOUT', 30_000),
-    },
+    hasContent: content.onSpans,
+    queue: queueOf(env, 'BSP', 5000),
   };
   const metrics = isExported(env, 'METRICS') && {
     protocol: protocolOf(env, 'METRICS'),
     everyMs: whole('OTEL_METRIC_EXPORT_INTERVAL', 60_000),
     timeoutMs: whole('OTEL_METRIC_EXPORT_TIMEOUT', 30_000),
   };
-  return { traces: traces || undefined, metrics: metrics || undefined };
+  const events = content.onEvents && isExported(env, 'LOGS') && { protocol: protocolOf(env, 'LOGS'), queue: queueOf(env, 'BLRP', 1000) };
+  if (content.onEvents && !events && text(env, 'OTEL_LOGS_EXPORTER') !== 'none')
+    throw invalidRequest(
+      CONTENT,
+      `is ${text(env, CONTENT)}, and no collector gets events: set OTEL_EXPORTER_OTLP_LOGS_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT`,
+    );
+  return { traces: traces || undefined, metrics: metrics || undefined, events: events || undefined };
+}
+
+function queueOf(env: Environment, of: 'BSP' | 'BLRP', delayMs: number): QueueSettings {
+  const most = wholeNumber(env, `OTEL_${of}_MAX_QUEUE_SIZE`, 2048, 1);
+  return {
+    most,
+    batch: Math.min(most, wholeNumber(env, `OTEL_${of}_MAX_EXPORT_BATCH_SIZE`, 512, 1)),
+    delayMs: wholeNumber(env, `OTEL_${of}_SCHEDULE_DELAY`, delayMs, 0),
+    timeoutMs: wholeNumber(env, `OTEL_${of}_EXPORT_TIMEOUT`, 30_000, 1),
+  };
 }
 
 function isExported(env: Environment, signal: Signal): boolean {
@@ -85,18 +98,21 @@ function checkSampler(env: Environment): void {
 }
 
 const CONTENT = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
-/** Whether spans have the content, by the value of the variable. The last two are those of older conventions. */
-const CONTENT_MODES = { NO_CONTENT: false, SPAN_ONLY: true, SPAN_AND_EVENT: true, true: true, false: false } as const;
+/** Where the content goes, by the value of the variable. The last two are those of older conventions. */
+const CONTENT_MODES = {
+  NO_CONTENT: { onSpans: false, onEvents: false },
+  SPAN_ONLY: { onSpans: true, onEvents: false },
+  EVENT_ONLY: { onSpans: false, onEvents: true },
+  SPAN_AND_EVENT: { onSpans: true, onEvents: true },
+  true: { onSpans: true, onEvents: false },
+  false: { onSpans: false, onEvents: false },
+} as const;
 
-/** There are no events here: where content is wanted there alone, the server says so and does not start. */
-function hasContent(env: Environment): boolean {
+function contentMode(env: Environment): { readonly onSpans: boolean; readonly onEvents: boolean } {
   const given = text(env, CONTENT) ?? 'NO_CONTENT';
   const mode = Object.entries(CONTENT_MODES).find(([name]) => name.toLowerCase() === given.toLowerCase());
-  if (mode !== undefined) return mode[1];
-  const names = Object.keys(CONTENT_MODES).join(', ');
-  if (given.toLowerCase() === 'event_only')
-    throw invalidRequest(CONTENT, `must be one of ${names}: this server exports no events, so EVENT_ONLY would export nothing`);
-  throw invalidRequest(CONTENT, `must be one of ${names}`);
+  if (mode === undefined) throw invalidRequest(CONTENT, `must be one of ${Object.keys(CONTENT_MODES).join(', ')}`);
+  return mode[1];
 }
 
 function wholeNumber(env: Environment, name: string, usual: number, least: number): number {

@@ -15,13 +15,13 @@ const RECORDED = 1;
 /** Where the header has the last digit of its flags. */
 const LAST_FLAG = 54;
 
-/** Something whose spans have ended. */
-export interface Noted {
-  /** So many spans. */
+/** Something whose spans have ended, or other things that go to the collector. */
+export interface Noted<Batch = SpanBatch> {
+  /** So many of them. */
   readonly count: number;
   /** False if more may become known of it until it is exported: then it is written as late as possible. */
   readonly isReady: boolean;
-  write(batch: SpanBatch): void;
+  write(batch: Batch): void;
   /** It is on its way to the collector, or lost. */
   release?(): void;
 }

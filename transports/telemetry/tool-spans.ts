@@ -1,5 +1,6 @@
 // The spans of what messages do with tools: each call, from its sending to its outcome, and each wait for the decision of a person. Never arguments, results or notes.
 //
+// no-text: the name of a tool that is not on offer is the model's own words, and is not exported.
 // bounded: so many may be open; of the oldest above that, there is no span. What is open when its message ends is ended with it.
 import type { TraceParent } from '../../core/base/traceparent.ts';
 import type { Core, CoreEvents } from '../../core/index.ts';
@@ -11,6 +12,9 @@ const MAX_OPEN = 10_000;
 const EXECUTE = 'execute_tool';
 /** Servers of tools run beside the agent and act on its behalf, which the conventions call so. */
 const TYPE = 'extension';
+/** As the conventions call what a caller has made up. */
+const MADE_UP = '_OTHER';
+const NOT_OFFERED = 'not-offered';
 
 /** A call that is under way, or a wait. */
 interface Open {
@@ -65,7 +69,7 @@ export class ToolSpans {
   /** One that was refused has not been sent, so its span is a moment. */
   #called({ block, id, call, tool, outcome, isError }: CoreEvents['tool.finished']): void {
     const key = keyOf('call', id, call);
-    if (!this.#open.has(key)) this.#begin('call', block, id, call, tool);
+    if (!this.#open.has(key)) this.#begin('call', block, id, call, outcome === NOT_OFFERED ? MADE_UP : tool); // no-text
     this.#end(key, { outcome, code: isError ? 'tool-error' : outcome === 'done' ? undefined : outcome });
   }
 

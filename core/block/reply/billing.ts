@@ -52,6 +52,13 @@ export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' |
   readonly pricedAs: PricedModel | undefined;
 }
 
+/** What the line of a call of a tool always has. */
+interface ToolCost {
+  readonly messageId: string;
+  /** USD. */
+  readonly costUsd: number;
+}
+
 /** The collaborators of `Billing`. */
 export interface BillingOptions {
   readonly gateway: Gateway;
@@ -127,10 +134,12 @@ export class Billing {
   }
 
   /** Writes the line of a call of a tool. Rejects as `write` does. */
-  async writeTool(call: Omit<LedgerLine, 'purpose'>, key: string | undefined): Promise<void> {
+  async writeTool(call: Omit<LedgerLine, 'purpose' | 'messageId' | 'costUsd'> & ToolCost, key: string | undefined): Promise<void> {
+    const { ledger, bus } = this.#options;
     const line = { ...call, purpose: 'tool' as const };
     if (key !== undefined) this.#options.countForKey?.({ ...line, key, latencyMs: 0, ttftMs: null });
-    await this.#options.ledger.append(line).catch(ledgerFault);
+    await ledger.append(line).catch(ledgerFault);
+    bus.emit('tool.billed', { block: call.block, id: call.messageId, tool: call.model, costUsd: call.costUsd });
   }
 
   /** Where only answers tell the price, one without its bill costs as much a token as the dearest one of its model (pricing.ts, not-told). */

@@ -72,6 +72,7 @@ export const ROWS: readonly Row[] = [
     title: 'Money and tokens',
     panels: [
       plot('Cost of the range, by model', 'currencyUSD', [increase('cost', 'connection, model'), '{{connection}}/{{model}}']),
+      plot('Cost of calls of tools, in the time shown', 'currencyUSD', [increase('toolCost', 'server'), '{{server}}']),
       plot('Calls without a known price', 'short', [increase('unpriced', 'connection, model'), '{{connection}}/{{model}}']),
       plot('Tokens a second', 'short', [rate('tokens', 'type'), '{{type}}']),
       plot('Cached share of the input', 'percentunit', [

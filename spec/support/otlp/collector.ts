@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import DEFINITIONS from 'otlp-definitions/build/src/generated/root.js';
 import type { Test } from 'tap';
 
-export type Value = string | number | boolean | readonly Value[];
+export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 export type Attributes = Readonly<Record<string, Value>>;
 
 /** A span as the collector has it. Times in milliseconds of the epoch. */
@@ -25,6 +25,20 @@ export interface ReceivedSpan {
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   /** True unless it is in order. */
   readonly hasFailed: boolean;
+  readonly resource: Attributes;
+}
+
+/** An event as the collector has it. Times in milliseconds of the epoch. */
+export interface ReceivedEvent {
+  readonly name: string;
+  /** '' without a span. */
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly flags: number;
+  readonly severity: number;
+  readonly at: number;
+  readonly observedAt: number;
+  readonly attributes: Attributes;
   readonly resource: Attributes;
 }
 
@@ -56,6 +70,9 @@ export interface Collector {
   readonly spans: ReceivedSpan[];
   /** The requests with spans, as the definitions decode them. */
   readonly traces: unknown[];
+  readonly events: ReceivedEvent[];
+  /** The requests with events, as the definitions decode them. */
+  readonly logs: unknown[];
   /** Those of the last export. */
   metrics: ReceivedMetric[];
   /** What happens to a request instead of an answer of success; undefined for that. */
@@ -71,6 +88,7 @@ interface AnyValue {
   readonly doubleValue?: number;
   readonly boolValue?: boolean;
   readonly arrayValue?: { readonly values?: readonly AnyValue[] };
+  readonly kvlistValue?: { readonly values?: readonly KeyValue[] };
 }
 interface KeyValue {
   readonly key: string;
@@ -87,6 +105,16 @@ interface WireSpan {
   readonly attributes?: readonly KeyValue[];
   readonly links?: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly status?: { readonly code?: string | number };
+}
+interface WireRecord {
+  readonly timeUnixNano: string;
+  readonly observedTimeUnixNano: string;
+  readonly severityNumber?: number;
+  readonly eventName?: string;
+  readonly traceId?: string;
+  readonly spanId?: string;
+  readonly flags?: number;
+  readonly attributes?: readonly KeyValue[];
 }
 interface WirePoint {
   readonly attributes?: readonly KeyValue[];
@@ -118,22 +146,59 @@ interface TraceRequest {
 interface MetricRequest {
   readonly resourceMetrics?: readonly (WireResource & { readonly scopeMetrics: readonly { readonly metrics: readonly WireMetric[] }[] })[];
 }
+interface LogRequest {
+  readonly resourceLogs?: readonly (WireResource & { readonly scopeLogs: readonly { readonly logRecords: readonly WireRecord[] }[] })[];
+}
 
 const KINDS = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'];
 const TEMPORALITIES = ['UNSPECIFIED', 'DELTA', 'CUMULATIVE'];
 const ERROR = 2;
 
+interface Reader {
+  pos: number;
+  uint32(): number;
+  string(): string;
+  skipType(type: number): void;
+}
 interface Message {
   decode(bytes: Uint8Array): object;
   toObject(message: object, options: object): object;
 }
+interface Definitions {
+  readonly collector: Readonly<Record<'trace' | 'metrics' | 'logs', { v1: Record<string, Message> }>>;
+  readonly logs: {
+    readonly v1: { readonly LogRecord: { decode(reader: Reader, length: number): object; toObject(record: object, options: object): object } };
+  };
+}
 
-const { collector } = (DEFINITIONS as unknown as { opentelemetry: { proto: { collector: Record<'trace' | 'metrics', { v1: Record<string, Message> }> } } })
-  .opentelemetry.proto;
+const { collector: services, logs } = (DEFINITIONS as unknown as { opentelemetry: { proto: Definitions } }).opentelemetry.proto;
 const TYPES = {
-  '/v1/traces': collector.trace.v1['ExportTraceServiceRequest'] as Message,
-  '/v1/metrics': collector.metrics.v1['ExportMetricsServiceRequest'] as Message,
+  '/v1/traces': services.trace.v1['ExportTraceServiceRequest'] as Message,
+  '/v1/metrics': services.metrics.v1['ExportMetricsServiceRequest'] as Message,
+  '/v1/logs': services.logs.v1['ExportLogsServiceRequest'] as Message,
 };
+
+/** `event_name`, which is younger than these definitions. */
+const EVENT_NAME = 12;
+const { decode, toObject } = logs.v1.LogRecord;
+logs.v1.LogRecord.decode = (reader, length) => {
+  const start = reader.pos;
+  const record = decode(reader, length);
+  const end = reader.pos;
+  let eventName: string | undefined;
+  for (reader.pos = start; reader.pos < end; ) {
+    const tag = reader.uint32();
+    if (tag >>> 3 === EVENT_NAME) eventName = reader.string();
+    else reader.skipType(tag & 7);
+  }
+  return Object.assign(record, { eventName });
+};
+logs.v1.LogRecord.toObject = (record, options) => ({ ...toObject(record, options), eventName: (record as { eventName?: string }).eventName });
+
+/** The request whose bytes these are, as plain JSON. */
+export function decodedLogs(bytes: Uint8Array): unknown {
+  return decoded('/v1/logs', {}, Buffer.from(bytes));
+}
 
 /** Of protobuf, ids are bytes; in JSON they are hexadecimal. */
 function decoded(path: keyof typeof TYPES, headers: IncomingHttpHeaders, body: Buffer): unknown {
@@ -151,8 +216,9 @@ function isBytes(value: unknown): value is { readonly data: number[] } {
 
 function plainValue(value: AnyValue): Value {
   if (value.arrayValue !== undefined) return (value.arrayValue.values ?? []).map(plainValue);
+  if (value.kvlistValue !== undefined) return attributesOf(value.kvlistValue.values);
   if (value.intValue !== undefined) return Number(value.intValue);
-  return value.stringValue ?? value.doubleValue ?? value.boolValue ?? '';
+  return value.stringValue ?? value.doubleValue ?? value.boolValue ?? null;
 }
 
 const attributesOf = (list: readonly KeyValue[] = []): Attributes => Object.fromEntries(list.map(({ key, value }) => [key, plainValue(value)]));
@@ -171,6 +237,24 @@ function spansOf(request: TraceRequest): ReceivedSpan[] {
         attributes: attributesOf(span.attributes),
         links: (span.links ?? []).map(({ traceId, spanId }) => ({ traceId, spanId })),
         hasFailed: Number(span.status?.code ?? 0) === ERROR,
+        resource: attributesOf(resource?.attributes),
+      })),
+    ),
+  );
+}
+
+function eventsOf(request: LogRequest): ReceivedEvent[] {
+  return (request.resourceLogs ?? []).flatMap(({ resource, scopeLogs }) =>
+    scopeLogs.flatMap(({ logRecords }) =>
+      logRecords.map((record) => ({
+        name: record.eventName ?? '',
+        traceId: record.traceId ?? '',
+        spanId: record.spanId ?? '',
+        flags: record.flags ?? 0,
+        severity: record.severityNumber ?? 0,
+        at: Number(record.timeUnixNano) / 1e6,
+        observedAt: Number(record.observedTimeUnixNano) / 1e6,
+        attributes: attributesOf(record.attributes),
         resource: attributesOf(resource?.attributes),
       })),
     ),
@@ -213,6 +297,9 @@ export async function startCollector(t: Test): Promise<Collector> {
       if (path === '/v1/traces') {
         collector.traces.push(request);
         collector.spans.push(...spansOf(request as TraceRequest));
+      } else if (path === '/v1/logs') {
+        collector.logs.push(request);
+        collector.events.push(...eventsOf(request as LogRequest));
       } else collector.metrics = metricsOf(request as MetricRequest);
       return res.writeHead(200, { 'content-type': req.headers['content-type'] ?? '' }).end(req.headers['content-type'] === 'application/json' ? '{}' : '');
     });
@@ -231,6 +318,8 @@ export async function startCollector(t: Test): Promise<Collector> {
     requests: [],
     spans: [],
     traces: [],
+    events: [],
+    logs: [],
     metrics: [],
     answer: undefined,
     span: (name, attributes = {}) =>

@@ -24,8 +24,16 @@ export interface TracedOptions extends TestServerOptions {
   readonly worker?: string;
 }
 
-/** Runs this with variables of the process, which the packages of OpenTelemetry read. */
-export async function withVariables<T>(variables: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
+let before: Promise<unknown> = Promise.resolve();
+
+/** Runs this with variables of the process, which the packages of OpenTelemetry read: one after the other, since all have the same. */
+export function withVariables<T>(variables: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
+  const own = before.then(() => runWith(variables, run));
+  before = own.catch(() => undefined);
+  return own;
+}
+
+async function runWith<T>(variables: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
   const before = { ...process.env };
   for (const name of Object.keys(process.env)) if (name.startsWith('OTEL_')) delete process.env[name];
   Object.assign(process.env, variables);

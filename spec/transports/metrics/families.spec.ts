@@ -32,7 +32,11 @@ t.test('panels and alerts name only metrics that exist, and each metric has its 
     }
   }
   const unseen = [...NAMES].filter((name) => !named.has(name));
-  t.same(unseen, [metric('spansDropped'), metric('attempts')], 'dropped spans need a collector, and attempts are calls and repetitions');
+  t.same(
+    unseen,
+    [metric('spansDropped'), metric('eventsDropped'), metric('attempts')],
+    'dropped spans and events need a collector, and attempts are calls and repetitions',
+  );
 });
 
 t.test('labels of queries are those of their metrics', async (t) => {

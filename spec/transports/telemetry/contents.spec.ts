@@ -142,6 +142,29 @@ t.test('what waits for its export is bounded, and what is exported or lost makes
   t.equal(contents.end({ call: 3, code: undefined, answer: undefined }), undefined, 'nothing of a call stays');
 });
 
+t.test('what a span and an event have makes room when both have gone', async (t) => {
+  const contents = new Contents(300);
+  contents.start(() => true);
+  const ended = (call: number) => {
+    contents.begin(callOf(call))?.([{ type: 'text', text: ANSWER }]);
+    return contents.end({ call, code: undefined, answer: undefined });
+  };
+  const first = ended(1);
+  const release = first?.hold();
+  first?.release();
+  first?.release();
+  t.strictSame(ended(2)?.attributes, { 'blockhouse.content_dropped': true });
+  release?.();
+  release?.();
+  t.match(ended(3)?.attributes, { 'gen_ai.input.messages': new RegExp(SECRET) });
+  t.strictSame(ended(4)?.attributes, { 'blockhouse.content_dropped': true }, 'a release counts once');
+  t.equal(first?.isOnSpan, true);
+  const onEvents = new Contents(300, false);
+  onEvents.start(() => true);
+  onEvents.begin(callOf(1));
+  t.equal(onEvents.end({ call: 1, code: undefined, answer: undefined })?.isOnSpan, false);
+});
+
 t.test('pieces of an answer are joined, its calls have their place, and a very long one is not kept', async (t) => {
   const contents = new Contents();
   contents.start(() => true);

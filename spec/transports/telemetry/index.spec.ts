@@ -1,10 +1,8 @@
 import t from 'tap';
-import { loadPackages, type Loaders } from '../../../transports/telemetry/packages.ts';
-import { readOtlpSettings } from '../../../transports/telemetry/settings.ts';
+import { readScrape, sumOf } from '../../support/observability/scrape.ts';
 import { startCollector } from '../../support/otlp/collector.ts';
 import { BODY, spansOf, startGpu } from '../../support/otlp/gpu.ts';
 import { startTraced } from '../../support/otlp/traced.ts';
-import { readScrape, sumOf } from '../../support/observability/scrape.ts';
 import { until as untilTrue } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
@@ -98,26 +96,4 @@ t.test('a collector that hangs keeps no request waiting, nor the end for longer 
   await server.telemetry.close(20);
   t.equal(sumOf(readScrape((await server.call('GET', '/metrics')).text), 'blockhouse_spans_dropped_total', { reason: 'shutdown' }) >= 4, true);
   t.equal((await server.call('GET', '/api/health')).status, 200);
-});
-
-t.test('a package that is missing is said with the command that installs it', async (t) => {
-  const missing = async (): Promise<never> => {
-    throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
-  };
-  const broken = async (): Promise<never> => {
-    throw new Error('broken');
-  };
-  const loaders = (load: () => Promise<never>): Loaders => ({
-    api: load,
-    resources: load,
-    sdk: load,
-    traces: { 'http/protobuf': load, 'http/json': load },
-    metrics: { 'http/protobuf': load, 'http/json': load },
-  });
-  const settings = readOtlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c.example' });
-  const command = /install them with `npm install @opentelemetry\/api@1\.9 .*otlp-exporter-base@0\.223 @opentelemetry\/exporter-metrics-otlp-proto@0\.223`/;
-  await t.rejects(loadPackages(settings, loaders(missing)), { code: 'INVALID_REQUEST', message: command });
-  const json = readOtlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c.example', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' });
-  await t.rejects(loadPackages(json, loaders(missing)), { message: /exporter-trace-otlp-http@0\.223 @opentelemetry\/exporter-metrics-otlp-http@0\.223`/ });
-  await t.rejects(loadPackages(settings, loaders(broken)), { message: 'broken' });
 });

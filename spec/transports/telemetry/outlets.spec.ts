@@ -2,9 +2,9 @@ import * as nodeHttp from '@opentelemetry/otlp-exporter-base/node-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import DEFINITIONS from 'otlp-definitions/build/src/generated/root.js';
 import t from 'tap';
-import { ByteOutlet, readPartialSuccess } from '../../../transports/telemetry/outlets.ts';
+import type { Sent } from '../../../transports/telemetry/export-queue.ts';
+import { ByteOutlet, readJsonPartialSuccess, readPartialSuccess } from '../../../transports/telemetry/outlets.ts';
 import type { ByteBatch } from '../../../transports/telemetry/span-batch.ts';
-import type { Sent } from '../../../transports/telemetry/span-queue.ts';
 import { type Collector, startCollector } from '../../support/otlp/collector.ts';
 import { withVariables } from '../../support/otlp/traced.ts';
 
@@ -54,9 +54,18 @@ t.test('the bytes of a batch are used again once the collector has it, and not a
 
 t.test('the answer of a collector is read as the definitions write it', async (t) => {
   t.equal(readPartialSuccess(answerOf()), undefined);
-  t.strictSame(readPartialSuccess(answerOf({ rejectedSpans: 70_000 })), { rejectedSpans: 70_000 });
+  t.strictSame(readPartialSuccess(answerOf({ rejectedSpans: 70_000 })), { rejected: 70_000 });
   t.strictSame(readPartialSuccess(answerOf({ errorMessage: 'é'.repeat(100) })), { errorMessage: 'é'.repeat(100) });
   const unknown = Buffer.from([0x10, 0x01, 0x19, 1, 2, 3, 4, 5, 6, 7, 8, 0x25, 1, 2, 3, 4, 0x2a, 1, 0x41]);
-  t.strictSame(readPartialSuccess(Buffer.concat([unknown, answerOf({ rejectedSpans: 2 })])), { rejectedSpans: 2 }, 'fields of later definitions are left out');
+  t.strictSame(readPartialSuccess(Buffer.concat([unknown, answerOf({ rejectedSpans: 2 })])), { rejected: 2 }, 'fields of later definitions are left out');
   for (const bytes of [[0x0a], [0x0a, 5, 1], [0x0a, 0x80], [0x19, 1]]) t.throws(() => readPartialSuccess(Uint8Array.from(bytes)), RangeError);
+});
+
+t.test('so is one in JSON, in which a number may be a text', async (t) => {
+  const read = (text: string) => readJsonPartialSuccess(Buffer.from(text));
+  for (const text of ['', '{}', '{"other":1}']) t.equal(read(text), undefined, text);
+  t.strictSame(read('{"partialSuccess":{"rejectedLogRecords":"3"}}'), { rejected: 3 });
+  t.strictSame(read('{"partialSuccess":{"rejectedLogRecords":3,"errorMessage":"no"}}'), { rejected: 3, errorMessage: 'no' });
+  t.strictSame(read('{"partialSuccess":{}}'), {});
+  t.throws(() => read('<html>'), SyntaxError);
 });

@@ -7,8 +7,9 @@ t.test('an address exports both, and the defaults are those of the specification
   t.strictSame(readOtlpSettings(ENDPOINT), {
     traces: { protocol: 'http/protobuf', takesParents: true, hasContent: false, queue: { most: 2048, batch: 512, delayMs: 5000, timeoutMs: 30_000 } },
     metrics: { protocol: 'http/protobuf', everyMs: 60_000, timeoutMs: 30_000 },
+    events: undefined,
   });
-  t.strictSame(readOtlpSettings({}), { traces: undefined, metrics: undefined });
+  t.strictSame(readOtlpSettings({}), { traces: undefined, metrics: undefined, events: undefined });
 });
 
 t.test('each of the two can be left out, and have variables of its own', async (t) => {
@@ -40,7 +41,27 @@ t.test('each of the two can be left out, and have variables of its own', async (
 t.test('content is exported where the variable says so, in its present words and in its older ones', async (t) => {
   const hasContent = (value: string) => readOtlpSettings({ ...ENDPOINT, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: value }).traces?.hasContent;
   for (const value of ['SPAN_ONLY', 'SPAN_AND_EVENT', 'true', 'span_only']) t.equal(hasContent(value), true, value);
-  for (const value of ['NO_CONTENT', 'false', '', 'False']) t.equal(hasContent(value), false, value);
+  for (const value of ['NO_CONTENT', 'EVENT_ONLY', 'false', '', 'False']) t.equal(hasContent(value), false, value);
+});
+
+t.test('events are exported where the variable asks for them, with variables of their own', async (t) => {
+  const CONTENT = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
+  const events = (value: string, env: object = ENDPOINT) => readOtlpSettings({ ...env, [CONTENT]: value }).events;
+  const usual = { protocol: 'http/protobuf', queue: { most: 2048, batch: 512, delayMs: 1000, timeoutMs: 30_000 } };
+  for (const value of ['EVENT_ONLY', 'SPAN_AND_EVENT', 'event_only']) t.strictSame(events(value), usual, value);
+  for (const value of ['NO_CONTENT', 'SPAN_ONLY', 'true', 'false', '']) t.equal(events(value), undefined, value);
+  t.strictSame(events('EVENT_ONLY', { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://c.example/l' }), usual);
+  t.equal(events('EVENT_ONLY', { ...ENDPOINT, OTEL_LOGS_EXPORTER: 'none' }), undefined);
+  t.match(events('EVENT_ONLY', { ...ENDPOINT, OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: 'http/json', OTEL_BLRP_MAX_QUEUE_SIZE: '9', OTEL_BLRP_SCHEDULE_DELAY: '0' }), {
+    protocol: 'http/json',
+    queue: { most: 9, batch: 9, delayMs: 0 },
+  });
+  t.strictSame(readOtlpSettings({ ...ENDPOINT, OTEL_LOGS_EXPORTER: 'console' }).events, undefined, 'it is not asked for without events');
+  const nowhere = { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://c.example/m', [CONTENT]: 'EVENT_ONLY' };
+  t.throws(() => readOtlpSettings(nowhere), {
+    code: 'INVALID_REQUEST',
+    message: /is EVENT_ONLY, and no collector gets events: set OTEL_EXPORTER_OTLP_LOGS_ENDPOINT/,
+  });
 });
 
 t.test('what this server does not do is said with the name of the variable', async (t) => {
@@ -55,12 +76,9 @@ t.test('what this server does not do is said with the name of the variable', asy
     [{ OTEL_TRACES_SAMPLER_ARG: '2' }, /^OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1/],
     [
       { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'yes' },
-      /^OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT must be one of NO_CONTENT, SPAN_ONLY, SPAN_AND_EVENT, true, false\.$/,
+      /^OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT must be one of NO_CONTENT, SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT, true, false\.$/,
     ],
-    [
-      { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'EVENT_ONLY' },
-      /^OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT must be one of NO_CONTENT, .*: this server exports no events, so EVENT_ONLY would export nothing/,
-    ],
+    [{ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'EVENT_ONLY', OTEL_LOGS_EXPORTER: 'console' }, /^OTEL_LOGS_EXPORTER must be otlp or none/],
     [{ OTEL_BSP_MAX_QUEUE_SIZE: '-1' }, /^OTEL_BSP_MAX_QUEUE_SIZE must be a whole number of 1 or more/],
     [{ OTEL_METRIC_EXPORT_INTERVAL: '1e3' }, /^OTEL_METRIC_EXPORT_INTERVAL must be a whole number/],
   ];

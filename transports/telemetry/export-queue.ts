@@ -1,14 +1,14 @@
-// Spans on their way to the collector, in place of the package's BatchSpanProcessor, whose lost spans nobody can count and whose spans are made one by one.
+// Spans (and events) on their way to the collector, in place of the package's BatchSpanProcessor, whose lost spans nobody can count and whose spans are made one by one.
 //
 // written-at-once: see span-batch.ts. What may still change waits beside the open batch, and is written when that is sealed.
-// bounded: so many spans wait, and one batch is under way. What comes besides is dropped.
-// counted: a span is either taken by the collector or counted as dropped.
+// bounded: so many wait, and one batch is under way. What comes besides is dropped.
+// counted: each is either taken by the collector or counted as dropped.
 // bounded-end: the end of the server waits only so long for the collector.
 import type { QueueSettings } from './settings.ts';
 import type { SpanBatch } from './span-batch.ts';
 import type { Noted } from './spans.ts';
 
-/** Why spans did not reach the collector. */
+/** Why something did not reach the collector. */
 export const DROP_REASONS = ['queue_full', 'export_failed', 'shutdown'] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
@@ -22,34 +22,43 @@ export interface QueueReports {
 export interface Sent {
   /** Undefined if the collector has it. */
   readonly failure?: Error | undefined;
-  /** So many spans of it the collector has not taken all the same. */
+  /** So many of its spans the collector has not taken all the same. */
   readonly refused?: number;
 }
 
+/** What goes to the collector together. */
+export interface QueuedBatch {
+  readonly count: number;
+  /** It is too large for more. */
+  readonly isFull?: boolean;
+}
+
 /** Brings batches to the collector. */
-export interface SpanOutlet<Batch extends SpanBatch = SpanBatch> {
+export interface Outlet<Batch extends QueuedBatch = SpanBatch> {
   open(): Batch;
   /** Has read the batch when it returns. */
   export(batch: Batch, done: (sent: Sent) => void): void;
 }
 
 /** A batch to which nothing is added any more. */
-interface Sealed {
-  readonly batch: SpanBatch;
+interface Sealed<Batch> {
+  readonly batch: Batch;
   /** Whose `release` is due. */
-  readonly held: readonly Noted[];
+  readonly held: readonly Noted<Batch>[];
 }
 
-/** Takes what spans are made of. */
-export class SpanQueue {
-  readonly #outlet: SpanOutlet;
+/** Takes what spans are made of, or events. */
+export class ExportQueue<Batch extends QueuedBatch = SpanBatch> {
+  readonly #outlet: Outlet<Batch>;
   readonly #settings: QueueSettings;
   readonly #reports: QueueReports;
   /** The oldest first. */
-  readonly #sealed: Sealed[] = [];
-  #open: SpanBatch | undefined;
+  readonly #sealed: Sealed<Batch>[] = [];
+  #open: Batch | undefined;
   /** What is written when the open batch is sealed. */
-  #late: Noted[] = [];
+  #late: Noted<Batch>[] = [];
+  /** What was written into the open batch, and whose `release` is due when that has gone. */
+  #held: Noted<Batch>[] = [];
   /** The spans of both. */
   #openCount = 0;
   /** All that wait. */
@@ -59,13 +68,13 @@ export class SpanQueue {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(outlet: SpanOutlet, settings: QueueSettings, reports: QueueReports) {
+  constructor(outlet: Outlet<Batch>, settings: QueueSettings, reports: QueueReports) {
     this.#outlet = outlet;
     this.#settings = settings;
     this.#reports = reports;
   }
 
-  add(noted: Noted): void {
+  add(noted: Noted<Batch>): void {
     const { count } = noted;
     const { most, batch } = this.#settings;
     if (count === 0 || this.#isClosed || this.#count + count > most) {
@@ -76,9 +85,11 @@ export class SpanQueue {
     if (this.#openCount > 0 && this.#openCount + count > batch) this.#seal();
     this.#count += count;
     this.#openCount += count;
-    if (noted.isReady) noted.write(this.#openBatch());
-    else this.#late.push(noted);
-    if (this.#openCount >= batch) this.#seal();
+    if (noted.isReady) {
+      noted.write(this.#openBatch());
+      if (noted.release !== undefined) this.#held.push(noted);
+    } else this.#late.push(noted);
+    if (this.#openCount >= batch || this.#open?.isFull === true) this.#seal();
     this.#plan();
   }
 
@@ -98,8 +109,9 @@ export class SpanQueue {
     clearTimeout(timer);
     clearTimeout(this.#timer);
     const lost = this.#count + this.#underWayCount;
-    for (const noted of [...this.#late, ...this.#sealed.flatMap(({ held }) => held)]) noted.release?.();
+    for (const noted of [...this.#late, ...this.#held, ...this.#sealed.flatMap(({ held }) => held)]) noted.release?.();
     this.#late = [];
+    this.#held = [];
     this.#open = undefined;
     this.#sealed.length = 0;
     this.#count = 0;
@@ -108,7 +120,7 @@ export class SpanQueue {
     if (lost > 0) this.#reports.dropped('shutdown', lost);
   }
 
-  #openBatch(): SpanBatch {
+  #openBatch(): Batch {
     this.#open ??= this.#outlet.open();
     return this.#open;
   }
@@ -117,8 +129,9 @@ export class SpanQueue {
     const batch = this.#openBatch();
     const late = this.#late;
     for (const noted of late) noted.write(batch);
-    this.#sealed.push({ batch, held: late.filter(({ release }) => release !== undefined) });
+    this.#sealed.push({ batch, held: [...this.#held, ...late.filter(({ release }) => release !== undefined)] });
     this.#late = [];
+    this.#held = [];
     this.#open = undefined;
     this.#openCount = 0;
   }
@@ -135,7 +148,7 @@ export class SpanQueue {
     this.#timer = undefined;
     if (this.#underWay !== undefined || this.#count === 0) return this.#underWay ?? Promise.resolve();
     if (this.#sealed.length === 0) this.#seal();
-    const { batch, held } = this.#sealed.shift() as Sealed;
+    const { batch, held } = this.#sealed.shift() as Sealed<Batch>;
     const { count } = batch;
     this.#count -= count;
     this.#underWayCount = count;
@@ -153,7 +166,7 @@ export class SpanQueue {
   }
 }
 
-function sentBy(outlet: SpanOutlet, batch: SpanBatch, timeoutMs: number): Promise<Sent> {
+function sentBy<Batch extends QueuedBatch>(outlet: Outlet<Batch>, batch: Batch, timeoutMs: number): Promise<Sent> {
   return new Promise((resolve) => {
     const late = { failure: new Error(`The collector has not answered within ${timeoutMs} ms.`) };
     const timer = setTimeout(() => resolve(late), timeoutMs).unref();

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { ExportQueue, type Sent } from '../../../transports/telemetry/export-queue.ts';
 import { ObjectBatch, type Origin, type SpanBatch } from '../../../transports/telemetry/span-batch.ts';
-import { type Sent, SpanQueue } from '../../../transports/telemetry/span-queue.ts';
 import type { Noted } from '../../../transports/telemetry/spans.ts';
 import { until } from '../../support/until.ts';
 
@@ -32,7 +32,7 @@ function held(settings: { most?: number; batch?: number; delayMs?: number; timeo
       batches.push({ count: spans.length, names, end: (ok, refused = 0) => done(ok ? { refused } : { failure: new Error('no') }) });
     },
   };
-  const queue = new SpanQueue(
+  const queue = new ExportQueue(
     outlet,
     { most: 10, batch: 4, delayMs: 1, timeoutMs: 60_000, ...settings },
     {
@@ -110,7 +110,7 @@ t.test('an exporter that never answers or throws is a failure', async (t) => {
     },
   };
   const reports = { dropped: (reason: string, count: number) => told.push([reason, count]), failed: (error: Error | undefined) => told.push(error?.message) };
-  const queue = new SpanQueue(outlet, { most: 1, batch: 1, delayMs: 0, timeoutMs: 1000 }, reports);
+  const queue = new ExportQueue(outlet, { most: 1, batch: 1, delayMs: 0, timeoutMs: 1000 }, reports);
   queue.add(noted());
   await queue.forceFlush();
   t.strictSame(told, [['export_failed', 1], 'broken']);
@@ -192,4 +192,49 @@ t.test('what has no place is released, and so is what waits at the end', async (
   other.add(one);
   await other.shutdown(0);
   t.equal(released, 3);
+});
+
+t.test('what is written at once is released when its batch is sent, and at the end', async (t) => {
+  const { queue, batches, add } = held({ batch: 2 });
+  let released = 0;
+  const one: Noted = {
+    ...noted(),
+    release: () => {
+      released += 1;
+    },
+  };
+  queue.add(one);
+  t.equal(released, 0);
+  add(1);
+  t.equal(released, 1);
+  for (let count = 0; count < 3; count += 1) queue.add(one);
+  batches[0]?.end(true);
+  await until('the next one is sent', () => batches.length === 2);
+  t.equal(released, 3);
+  await queue.shutdown(0);
+  t.equal(released, 4);
+});
+
+t.test('a batch that says that it is full is sent with fewer', async (t) => {
+  const sizes: number[] = [];
+  const outlet = {
+    open: () => ({
+      count: 0,
+      get isFull() {
+        return this.count === 3;
+      },
+    }),
+    export: ({ count }: { count: number }, done: (sent: Sent) => void) => {
+      sizes.push(count);
+      done({});
+    },
+  };
+  const reports = { dropped: () => undefined, failed: () => undefined };
+  const queue = new ExportQueue<{ count: number; readonly isFull: boolean }>(outlet, { most: 100, batch: 100, delayMs: 60_000, timeoutMs: 60_000 }, reports);
+  const write = (batch: { count: number }): void => {
+    batch.count += 1;
+  };
+  for (let count = 0; count < 7; count += 1) queue.add({ count: 1, isReady: true, write });
+  await queue.forceFlush();
+  t.strictSame(sizes, [3, 3, 1]);
 });
