@@ -64,10 +64,13 @@ function leadLines(approval: ShownApproval, style: View['style']): string[] {
   if (kind === 'unknown') return ['It may have run before it was cut off. Say whether it did.'];
   if (kind !== 'input') return [`It waits, because ${reasonOf(approval)}.`];
   const [server = ''] = tool.split('/');
-  return Object.values(request).flatMap(({ message, fields }) => [
-    style.warn(`The server ${oneLine(server)} asks: ${visibleLine(message)}`),
-    ...fields.map((field) => `  ? ${fieldLine(field)}`),
-  ]);
+  return [
+    ...Object.values(request).flatMap(({ message, fields }) => [
+      style.warn(`The server ${oneLine(server)} asks: ${visibleLine(message)}`),
+      ...fields.map((field) => `  ? ${fieldLine(field)}`),
+    ]),
+    `What you type goes to ${oneLine(server)}, and the journal of the block keeps it. Type no secret.`,
+  ];
 }
 
 /** The rest of a sentence after `because`. */

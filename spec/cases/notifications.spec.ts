@@ -11,7 +11,8 @@ import { freePort } from '../support/free-port.ts';
 import { notifyingCore, startReceiver } from '../support/notify/receiver.ts';
 import { waitingCall } from '../support/notify/waiting-call.ts';
 import { argsForFile } from '../support/node-args.ts';
-import { noPostgres, postgresStore } from '../support/postgres.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { noPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -157,7 +158,7 @@ t.test('a receiver that takes no connection, answers nothing, or answers late or
 });
 
 t.test('of two servers of one database, the one that has the block tells of it, once', { skip: noPostgres }, async (t) => {
-  const store = await postgresStore(t);
+  const store = await migratedStore(t);
   const receiver = await startReceiver(t);
   const one = await notifyingCore(t, { store: await connectStore(store) });
   const two = await notifyingCore(t, { store: await connectStore(store) });

@@ -7,7 +7,8 @@ import t from 'tap';
 import { connectStore } from '../../core/index.ts';
 import { RUNNABLE, repeatingDaemon, startCore } from '../support/blocks.ts';
 import { argsForFile } from '../support/node-args.ts';
-import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { ask, noPostgres } from '../support/postgres.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -40,7 +41,7 @@ t.test('case 49: a server that is killed between the message and the note of it 
 });
 
 t.test('servers of one database see one state of a schedule, which an export takes along', { skip: noPostgres }, async (t) => {
-  const store = await postgresStore(t);
+  const store = await migratedStore(t);
   const one = await startCore(t, { store: await connectStore(store) });
   const two = await startCore(t, { store: await connectStore(store) });
   await one.create('ada', { ...RUNNABLE, schedule: [{ id: 'brief', cron: '0 0 1 1 *', message: 'Write.' }] });
@@ -60,7 +61,7 @@ t.test(
   'case 49 in a database: a server is killed between the message and the note of it, and the next one sends no second message',
   { skip: noPostgres },
   async (t) => {
-    const store = await postgresStore(t);
+    const store = await migratedStore(t);
     const upstream = await startUpstream(t, repeatingDaemon);
     const workspace = testFolder(t);
     const child = spawn(process.execPath, [...argsForFile(KILLED), workspace, '0', upstream.url, store], { stdio: 'inherit' });

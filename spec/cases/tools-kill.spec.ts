@@ -1,6 +1,7 @@
 // kill -9 at named points and at any time, over payments: no effect twice, one answer each, and every unknown is shown. bench/faults/tools-kill.ts makes a thousand.
 import t from 'tap';
-import { noPostgres, postgresStore } from '../support/postgres.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { noPostgres } from '../support/postgres.ts';
 import { sweep } from '../support/sweep.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { killPayments } from '../support/tools/kill-rig.ts';
@@ -49,7 +50,7 @@ t.test('a database: what a server that was killed had, the other one goes on wit
   const seed = Math.floor(Math.random() * 2 ** 31);
   t.comment(`seed ${seed}`);
   const kills = sweep(20, 1);
-  const report = await killPayments({ folder: testFolder(t), kills, seed, newStore: () => postgresStore(t) });
+  const report = await killPayments({ folder: testFolder(t), kills, seed, newStore: () => migratedStore(t) });
   const { faults, ...figures } = report;
   t.comment(JSON.stringify(figures));
   t.strictSame(faults, []);

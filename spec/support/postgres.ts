@@ -44,13 +44,18 @@ export const noPostgres: string | false = reason();
 
 /** A store for one test, as the value of BLOCKHOUSE_STORE: a new schema, which does not exist yet, and is dropped after the test. */
 export async function postgresStore(t: Test): Promise<string> {
-  server ??= startServer(); // one-server
-  const base = process.env['BLOCKHOUSE_TEST_STORE'] ?? (await server);
+  const base = process.env['BLOCKHOUSE_TEST_STORE'] ?? (await ownServer());
   const schema = `bh_test_${process.pid}_${randomBytes(4).toString('hex')}`;
   t.teardown(() => ask(base, `drop schema if exists ${schema} cascade`));
   const url = new URL(base);
   url.searchParams.set('schema', schema);
   return url.href;
+}
+
+/** The server that this process has started (one-server), as the address of its first database. */
+export function ownServer(): Promise<string> {
+  server ??= startServer();
+  return server;
 }
 
 /** A server of PostgreSQL that one test has for itself, to crash it. */

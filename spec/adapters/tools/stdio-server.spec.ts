@@ -6,7 +6,7 @@ import { RunningBook } from '../../../adapters/tools/leftovers.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
 import type { StdioStart } from '../../../adapters/tools/server.ts';
 import { startStdio } from '../../../adapters/tools/stdio-server.ts';
-import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
+import { runs, sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 import { until } from '../../support/until.ts';
 
 const sdk = await loadSdk();
@@ -91,3 +91,43 @@ t.test('a secret in the words with which a server refuses its greeting is masked
   const start = { ...server.start, env: { TOKEN: 'correct-horse-battery' } } as typeof server.start;
   await t.rejects(call({ ...server, start }, 'echo'), { code: 'TOOL_NOT_BEGUN', message: /it refused the greeting \(The token \[redacted\] is wrong/ });
 });
+
+for (const [kind, bytes] of [
+  ['progress', 0],
+  ['changed', 0],
+  ['log', 0],
+  ['log', 4_000_000],
+  ['form', 0],
+  ['task', 0],
+  ['foreign', 0],
+] as const) {
+  t.test(
+    `a server that pours out ${kind}${bytes === 0 ? '' : ' in large pieces'} without an end is ended, others are served meanwhile, and nothing of it is kept`,
+    async (t) => {
+      const { hostile, call, sessions, pids } = sessionsRig(t);
+      const other = hostile({}, {}, { name: 'other', definition: 'other' });
+      t.equal(textOf(await call(other, 'echo', { text: 'before' })), 'before');
+      const before = process.memoryUsage();
+      const poured = call(hostile(), 'pour', { kind, bytes }).then(
+        () => 'a result',
+        (error: { code?: string; message?: string }) => `${error.code} ${error.message}`,
+      );
+      let turns = 0;
+      let served = 0;
+      let isOver = false;
+      void poured.then(() => (isOver = true));
+      while (!isOver) {
+        turns += 1;
+        if (textOf(await call(other, 'echo', { text: 'beside' })) === 'beside') served += 1;
+      }
+      t.match(await poured, /^TOOL_OUTCOME_UNKNOWN hostile has sent 100,000 messages, or 256 MiB of them/);
+      t.equal(served, turns);
+      t.ok(served >= 1, `${served} calls of another server`);
+      await until('its process is gone', () => !pids().slice(1).some(runs));
+      t.equal(sessions.stateOf('other').state, 'ready');
+      const after = process.memoryUsage();
+      const grown = Math.round((after.heapUsed + after.external - before.heapUsed - before.external) / 2 ** 20);
+      t.ok(grown < 200, `${grown} MiB more, garbage included`);
+    },
+  );
+}

@@ -65,7 +65,8 @@ t.test('what a server asks is shown with its fields, and answered with --input',
   const id = waiting?.id ?? '';
   t.match(await on('approvals', '--id', id), {
     code: 0,
-    stdout: /The server bank asks: Who pays\?\n {2}\? name \(text, required\)\n {2}\? age \(whole number, at least 18\)/,
+    stdout:
+      /The server bank asks: Who pays\?\n {2}\? name \(text, required\)\n {2}\? age \(whole number, at least 18\)\nWhat you type goes to bank, and the journal of the block keeps it\. Type no secret\./,
   });
   t.match(await on('approve', id), { code: 2, stderr: /The server asks for something.*--input/ });
   t.match(await on('approve', id, '--input', '{"age": 3}'), { code: 2, stderr: /input\.who\.content\.name must be answered/ });

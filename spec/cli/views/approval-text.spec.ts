@@ -34,7 +34,10 @@ t.test('a list has a short id, and a card everything that a person needs, with n
   t.match(card, new RegExp(`why: "${'x'.repeat(100)}"`));
   t.match(card, /what is known of it: it sends nothing out\n/);
   t.match(card, /read before: web\/fetch\ntainted by web\/fetch in message m1\ntainted by a message that came by hook in message m0/);
-  t.match(approvalCard(shown({ kind: 'unknown', arguments: {}, marks: {} }), VIEW).join('\n'), /may have run.*\n {2}no arguments\nwhat is known of it: nothing, so it may write/);
+  t.match(
+    approvalCard(shown({ kind: 'unknown', arguments: {}, marks: {} }), VIEW).join('\n'),
+    /may have run.*\n {2}no arguments\nwhat is known of it: nothing, so it may write/,
+  );
   t.equal(visibleLine('a\u{fe0f}\u0007\nb').includes('\n'), false);
 });
 
