@@ -1079,6 +1079,8 @@ export interface Transition {
 export interface AnswerWait {
   /** The longest wait for the answer, in seconds; without it, the request does not wait */
   readonly wait?: number;
+  /** With `wait` and a stream: true for the events `run` and `approval` besides, which show the calls of tools and those that wait for people. Such a stream goes on while a call waits. Default false */
+  readonly steps?: boolean;
 }
 
 /** One approval. */
@@ -1478,6 +1480,12 @@ export type RunRecord = {
   readonly ttlMs: number | null;
   /** How often the server wants to be asked for it */
   readonly pollMs: number;
+} | {
+  readonly t: 'cancel';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly at: string;
 } | {
   readonly t: 'input';
   /** The step, and the number of the call in it: 3.1 */
@@ -3058,7 +3066,7 @@ export interface ToolServerSettings {
   }>>;
   /** Of a server at an address: how it is signed in to. It is part of what is approved */
   readonly oauth?: {
-    /** A person signs in (`blockhouse tools login`), or Blockhouse for itself, with the secret `<server>.client_secret`; default authorization_code */
+    /** A person signs in (`blockhouse tools login`), or Blockhouse for itself; default authorization_code */
     readonly grant?: 'authorization_code' | 'client_credentials';
     /** The id of the client at the authorization server */
     readonly clientId?: string;
@@ -3066,6 +3074,12 @@ export interface ToolServerSettings {
     readonly issuer?: string;
     /** What is asked for; left out, what the server says that it needs */
     readonly scope?: string;
+    /** With client_credentials: Blockhouse proves who it is with the secret `<server>.client_secret`, or with a signature of a private key (RFC 7523); default client_secret */
+    readonly method?: 'client_secret' | 'private_key_jwt';
+    /** With private_key_jwt: the file of the private key (PEM or JWK); left out, the secret `<server>.client_key` */
+    readonly keyFile?: string;
+    /** With private_key_jwt: the name of the key at the authorization server (kid) */
+    readonly keyId?: string;
   };
   /** What one call of a tool costs, in USD, by its name or a pattern; it is in the ledger and counts for caps */
   readonly usdPerCall?: Readonly<Record<string, number>>;

@@ -17,7 +17,7 @@ import {
 import type { ServerEntry } from './entry.ts';
 import type { BookOptions } from './host-options.ts';
 import { McpJson } from './mcp-json.ts';
-import { CLIENT_SECRET, type OAuthSettings, recordOf, signInFault, type SignInPlace, type SignInView, viewOf } from './oauth/records.ts';
+import { neededSecret, type OAuthSettings, recordOf, signInFault, type SignInPlace, type SignInView, viewOf } from './oauth/records.ts';
 import { Pins, type ServerPins, stateOf } from './pins.ts';
 import type { CallableServer, ListedTool, ServerBook, ServerStart } from './server.ts';
 import { workspaceFault } from './workspace-guard.ts';
@@ -162,7 +162,8 @@ export class Book implements ServerBook {
     try {
       const follow = (text: string): string => resolved(text, this.#sources(), values);
       const start = this.#startOf(template, follow);
-      if (start.kind === 'http' && start.oauth?.grant === 'client_credentials') follow(`\${auth:${name}.${CLIENT_SECRET}}`);
+      const needed = start.kind === 'http' ? neededSecret(template.oauth) : undefined;
+      if (needed !== undefined) follow(`\${auth:${name}.${needed}}`);
       const wrong = await this.#startFault(name, start);
       if (wrong !== undefined) return { fault: wrong };
       const secrets = new Set([...values, ...this.credentials.secretTexts()].filter((text) => text.length >= SHORTEST_SECRET));
@@ -175,9 +176,12 @@ export class Book implements ServerBook {
   #startOf({ kind, command = '', args = [], env = {}, url = '', headers = {}, oauth }: ServerEntry['template'], follow: (text: string) => string): ServerStart {
     const all = (texts: Readonly<Record<string, string>>): Record<string, string> =>
       Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, follow(text)]));
-    if (kind === 'http')
-      return { kind, url: follow(url), headers: all(headers), ...(oauth && { oauth: { grant: 'authorization_code', ...oauth } as OAuthSettings }) };
-    const path = (text: string): string => follow(text.replace(/^~(?=\/|$)/, this.#options.env['HOME'] ?? '~'));
+    const atHome = (text: string): string => text.replace(/^~(?=\/|$)/, this.#options.env['HOME'] ?? '~');
+    if (kind === 'http') {
+      const keyFile = oauth?.['keyFile'] === undefined ? {} : { keyFile: atHome(String(oauth['keyFile'])) };
+      return { kind, url: follow(url), headers: all(headers), ...(oauth && { oauth: { grant: 'authorization_code', ...oauth, ...keyFile } as OAuthSettings }) };
+    }
+    const path = (text: string): string => follow(atHome(text));
     return { kind, command: path(command), args: args.map(path), env: all(env) };
   }
 

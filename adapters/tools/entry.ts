@@ -194,7 +194,7 @@ function assertAddress(url: string, headers: Readonly<Record<string, string>>, s
 /** A secret goes to nobody that the user has not named. */
 function assertSignIn(oauth: Readonly<Record<string, unknown>> | undefined, headers: Readonly<Record<string, string>>): void {
   if (oauth === undefined) return;
-  const { grant, clientId, issuer, scope } = oauth;
+  const { grant, clientId, issuer, scope, method, keyFile, keyId } = oauth;
   if (Object.keys(headers).some((name) => /^authorization$/i.test(name))) throw new Error('it has both oauth and a header Authorization; keep one');
   if (issuer !== undefined) {
     try {
@@ -206,6 +206,11 @@ function assertSignIn(oauth: Readonly<Record<string, unknown>> | undefined, head
   if (scope !== undefined && scopeOf(scope) === undefined) throw new Error('oauth.scope must be words with one space between them');
   if (grant === 'client_credentials' && (clientId === undefined || issuer === undefined))
     throw new Error('oauth with the grant client_credentials needs clientId and issuer, so that the secret goes to nobody else');
+  if (method !== undefined && grant !== 'client_credentials') throw new Error('oauth.method is for the grant client_credentials');
+  if (method !== 'private_key_jwt' && (keyFile !== undefined || keyId !== undefined))
+    throw new Error('oauth.keyFile and keyId are for the method private_key_jwt');
+  if (keyFile !== undefined && !(typeof keyFile === 'string' && /^(?:~\/|\/|[A-Za-z]:[\\/])[^\p{Cc}]+$/u.test(keyFile)))
+    throw new Error('oauth.keyFile must be a whole path, or one that begins with ~/');
 }
 
 /** `blockhouse mcp`, also through npx, of this workspace. */

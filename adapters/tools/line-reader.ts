@@ -1,10 +1,13 @@
 // Splits the output of a server into lines, and skips those that are too long. Pure: no I/O.
 //
 // bounded: of a line that is too long only its first and last bytes are kept, in which the id of its message may stand.
+// few-pieces: a line that comes byte by byte takes no more memory than its bytes: pieces are joined, so many at a time.
 
 const LINE_FEED = 0x0a;
 /** So much of the beginning and of the end of a line is looked through for an id. */
 const EDGE_BYTES = 256;
+/** few-pieces. */
+const MAX_SMALL = 1024;
 const ID = /"id"\s*:\s*(-?\d{1,15}|"(?:[^"\\]|\\.){0,200}")/g;
 
 /** What hears of lines. */
@@ -21,6 +24,8 @@ export class LineReader {
   readonly #listener: LineListener;
   #pieces: Buffer[] = [];
   #length = 0;
+  /** How many pieces have come since some were joined. */
+  #small = 0;
   /** The edges of a line that is being skipped. */
   #skipped: { readonly head: Buffer; tail: Buffer } | undefined;
 
@@ -47,6 +52,10 @@ export class LineReader {
     }
     this.#pieces.push(piece);
     this.#length += piece.length;
+    if (++this.#small >= MAX_SMALL) {
+      this.#pieces.push(Buffer.concat(this.#pieces.splice(-this.#small)));
+      this.#small = 0;
+    }
     if (this.#length <= this.#most) return;
     const whole = this.#take(); // bounded
     this.#skipped = { head: Buffer.from(whole.subarray(0, EDGE_BYTES)), tail: lastOf(Buffer.alloc(0), whole) };
@@ -68,6 +77,7 @@ export class LineReader {
     const line = this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#length = 0;
+    this.#small = 0;
     return line;
   }
 }

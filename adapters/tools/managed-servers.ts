@@ -31,9 +31,10 @@ import {
 import { approvalText, type Book, unofferedOf } from './book.ts';
 import { readEntry, SERVER_NAME, type ServerEntry, shownEntry } from './entry.ts';
 import { MCP_FILE } from './mcp-json.ts';
+import { clientKeyIn, looksLikeKey } from './oauth/client-key.ts';
 import { beginLogin, finishLogin, logout, StrangeAnswer } from './oauth/logins.ts';
 import { SignInFault } from './oauth/places.ts';
-import { CLIENT_SECRET, forgetProgram, type SignInPlace } from './oauth/records.ts';
+import { CLIENT_KEY, CLIENT_SECRET, forgetProgram, neededSecret, type SignInPlace } from './oauth/records.ts';
 import type { SignIns } from './oauth/sign-ins.ts';
 import { callOnce } from './one-call.ts';
 import { type KnownTool, PINS_FILE, stateOf } from './pins.ts';
@@ -137,12 +138,13 @@ export class ManagedServers implements ToolServers {
     checkSecret(body);
     if (!SERVER_NAME.test(server)) throw invalidRequest('server', 'must have 1 to 64 letters, digits, _ and -');
     if (!SECRET_FIELD.test(field)) throw invalidRequest('field', 'must have 1 to 64 letters, digits, _ and -');
-    if (body.value !== null && !SECRET_VALUE.test(body.value)) throw invalidRequest('value', 'must not have line breaks or other control characters');
+    const value = field === CLIENT_KEY && body.value !== null && looksLikeKey(body.value) ? keyLine(body.value) : body.value;
+    if (value !== null && !SECRET_VALUE.test(value)) throw invalidRequest('value', 'must not have line breaks or other control characters');
     const { credentials } = this.#book;
-    if (body.value === null && !Object.hasOwn(credentials.serverSecrets(server), field))
+    if (value === null && !Object.hasOwn(credentials.serverSecrets(server), field))
       throw new BlockhouseError('NOT_FOUND', `There is no secret ${server}.${field}.`);
-    await credentials.setServerSecrets(server, { [field]: body.value ?? undefined });
-    if (field === CLIENT_SECRET) await forgetProgram(credentials, server); // its token was got with the one before
+    await credentials.setServerSecrets(server, { [field]: value ?? undefined });
+    if (field === CLIENT_SECRET || field === CLIENT_KEY) await forgetProgram(credentials, server); // its token was got with the one before
     await this.#book.look();
     const readers = [...this.#book.mcp.entries().values()].filter((entry) => secretsOf(entry).some((one) => one.server === server && one.field === field));
     await Promise.all(readers.map(({ name }) => this.#sessions.end(name))); // they have the one before
@@ -287,13 +289,25 @@ function toolView(name: string, known: KnownTool, { name: server, rawSettings }:
 
 function secretsOf({ name, template }: ServerEntry): ReturnType<typeof secretsNamedIn> {
   const { command = '', args = [], env = {}, url = '', headers = {}, oauth } = template;
-  const ofClient = oauth?.['grant'] === 'client_credentials' ? [`\${auth:${name}.${CLIENT_SECRET}}`] : [];
+  const needed = neededSecret(oauth);
+  const ofClient = needed === undefined ? [] : [`\${auth:${name}.${needed}}`];
   return secretsNamedIn([command, ...args, ...Object.values(env), url, ...Object.values(headers), ...ofClient]);
 }
 
 /** A secret, a variable or a sign-in that is not there yet is no reason to refuse an entry. */
 function isAboutSources(fault: string): boolean {
   return /^its secret .* is not stored|^the variable \w+ is not set|`blockhouse tools login /.test(fault);
+}
+
+/** A private key in one line, as secrets are. Throws INVALID_REQUEST for one that can't be used. */
+function keyLine(text: string): string {
+  try {
+    clientKeyIn(text);
+  } catch (error) {
+    if (error instanceof SignInFault) throw invalidRequest('value', `can't be used: ${error.message}`);
+    throw error;
+  }
+  return text.trim().replace(/\s*[\r\n]+\s*/g, ' ');
 }
 
 function refused(name: string, fault: string): BlockhouseError {

@@ -1,6 +1,6 @@
 // Starts a server that speaks over its standard input and output, and greets it.
 //
-// own-environment: a server gets a few variables that any program needs, what its entry names, and the mark of the workspace: never the key of a provider.
+// own-environment (server-environment.ts): a server gets a few variables that any program needs, what its entry names, and the mark of the workspace.
 // must-answer: a server that says nothing at all within five seconds after a call has timed out is ended.
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -15,13 +15,12 @@ import { type RunningServer, Throttle } from './running-server.ts';
 import { sandboxed } from './sandbox.ts';
 import type { Sdk } from './sdk.ts';
 import type { CallableServer, Era, StdioStart } from './server.ts';
+import { inheritedBy } from './server-environment.ts';
 import { mayDownload } from './package-runners.ts';
 import { ServerErrors } from './server-log.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { type Program, ServerProcess } from './supervisor.ts';
 
-/** Besides what any program needs: where the certificates of a network lie whose connections are inspected, which are no secrets. */
-const INHERITED = ['HOME', 'PATH', 'SHELL', 'TERM', 'LANG', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS', 'REQUESTS_CA_BUNDLE'];
 /** What a server wrote before it ended is read for so long. */
 const LAST_WORDS_MS = 250;
 
@@ -100,7 +99,7 @@ class StdioServer implements RunningServer {
     this.#lists = new Throttle(surroundings.listMs, () => this.onTools?.());
     this.#transport = new StdioTransport(process.pipes, server.settings.maxResultBytes, {
       onNoise: () => this.#endFor('has written 100 lines within a minute that are no messages'),
-      onFlood: () => this.#endFor('has sent 100,000 messages within a minute that answer nothing'),
+      onFlood: () => this.#endFor('has sent 100,000 messages, or 256 MiB of them, within a minute that answer nothing'),
       onLife: () => this.#hear(),
     });
     const told = errors.follow(process.stderr);
@@ -186,7 +185,7 @@ async function programOf(server: Starting['server'], { workspace, env, book }: S
   const { start, name, settings } = server;
   const cwd = join(workspace, 'tools', fileName(name));
   await mkdir(cwd, { recursive: true, mode: 0o700 });
-  const inherited = Object.fromEntries(INHERITED.flatMap((variable) => (env[variable] === undefined ? [] : [[variable, env[variable]]])));
+  const inherited = inheritedBy(settings.sandbox, env);
   const program = { command: start.command, args: start.args, env: { ...inherited, ...start.env, [MARK]: await book.open(), [OWN_MARK]: ownMark }, cwd };
   return settings.sandbox === undefined ? program : sandboxed(program, settings.sandbox);
 }

@@ -2,6 +2,10 @@
 //
 // own-limit: a line that is too long, too deep or has too many values fails the call that it answers, and no other.
 // read-or-unasked: a server that does not read what it is sent gets no answers to its own requests, so that they do not fill our memory.
+// in-turns: of what a server writes in a hurry, one piece is read in a turn of the event loop, so that others are served between two. Of the notices in a turn, some of
+//   each kind are handed on: nothing follows from the tenth that does not from the first.
+// flood-ends: messages that answer nothing are counted, notifications, answers to no request and lines that are too long alike, and very many, or very long ones, end the
+//   server.
 // open-only: an answer is handed on if its request is open: a late one, a second one, or one with a foreign id is dropped.
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
@@ -18,8 +22,14 @@ const MAX_UNREAD_BYTES = 65_536;
 const MAX_ID = 200;
 /** So many lines without a message in a minute end the server. */
 const MAX_NOISE = 100;
-/** So many messages that answer nothing, such as notifications, do, too. */
+/** So many messages that answer nothing, such as notifications, do, too (flood-ends). */
 const MAX_UNASKED = 100_000;
+const MAX_UNASKED_BYTES = 256 * 1024 * 1024;
+/** A piece of the output of a server that writes faster than it is read. */
+const WHOLE_PIECE = 65_536;
+/** Notices of one kind, and kinds of notices, in a turn. */
+const MAX_ALIKE = 50;
+const MAX_KINDS = 20;
 const MINUTE_MS = 60_000;
 
 /** The pipes of a server. */
@@ -32,7 +42,7 @@ export interface Pipes {
 export interface TransportListener {
   /** The server writes lines that are no messages. */
   onNoise(): void;
-  /** It writes very many messages that answer nothing. */
+  /** It writes very many messages that answer nothing, or very long ones. */
   onFlood(): void;
   /** Something has come that is a message. */
   onLife(): void;
@@ -51,6 +61,9 @@ export class StdioTransport implements CallTransport {
   readonly #open = new Set<string | number>();
   readonly #noise = new MinuteCount();
   readonly #unasked = new MinuteCount();
+  readonly #unaskedBytes = new MinuteCount();
+  /** How many notices of a kind have come in this turn. */
+  readonly #notices = new Map<unknown, number>();
   #isClosed = false;
 
   constructor(pipes: Pipes, maxLineBytes: number, listener: TransportListener) {
@@ -58,14 +71,20 @@ export class StdioTransport implements CallTransport {
     this.#listener = listener;
     this.#reader = new LineReader(maxLineBytes, {
       line: (bytes) => this.#read(bytes),
-      tooLong: (ids) => this.#refuse(ids, `The result is larger than ${maxLineBytes} bytes, which is the most that is taken (maxResultBytes).`),
+      tooLong: (ids) => this.#refuse(ids, maxLineBytes, `The result is larger than ${maxLineBytes} bytes, which is the most that is taken (maxResultBytes).`),
     });
     pipes.stdin.on('error', () => undefined); // the process has ended, and its end is told
     pipes.stdout.on('error', () => undefined);
   }
 
   async start(): Promise<void> {
-    this.#pipes.stdout.on('data', (bytes: Buffer) => this.#reader.read(bytes));
+    const { stdout } = this.#pipes;
+    stdout.on('data', (bytes: Buffer) => {
+      this.#reader.read(bytes);
+      if (bytes.length < WHOLE_PIECE) return;
+      stdout.pause(); // in-turns
+      setImmediate(() => stdout.resume());
+    });
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -91,27 +110,42 @@ export class StdioTransport implements CallTransport {
       const ids = [...edges.matchAll(/"id"\s*:\s*(\d{1,15})/g)].map(([, id = '']) => id);
       this.#refuse(
         ids,
+        bytes.length,
         exceeded === 'depth' ? `The result is nested more than ${MAX_JSON_DEPTH} levels deep.` : `The result has more than ${MAX_VALUES} values.`,
       );
       return;
     }
     const message = tryParseJson(bytes.toString('utf8'));
     if (!isObject(message) || message['jsonrpc'] !== '2.0') this.#hear();
-    else this.#take(message);
+    else this.#take(message, bytes.length);
   }
 
-  #take(message: Record<string, unknown>): void {
+  #take(message: Record<string, unknown>, length: number): void {
     this.#listener.onLife();
     const isAnswer = !('method' in message);
-    if (!isAnswer && this.#unasked.next() >= MAX_UNASKED) {
-      this.#listener.onFlood();
-      return;
-    }
-    if (!isAnswer && 'id' in message && !this.#mayAsk(message['id'])) return;
-    if (isAnswer && !this.#open.delete(message['id'] as number)) return; // open-only
+    const isUnasked = !(isAnswer && this.#open.delete(message['id'] as number));
+    if (isUnasked && this.#isFlood(length)) return;
+    if (isUnasked && isAnswer) return; // open-only
+    if (!isAnswer && !('id' in message ? this.#mayAsk(message['id']) : this.#isNew(message['method']))) return;
     const isReadable = !isAnswer || isObject(message['result']) || isFault(message['error']);
     const fault = { jsonrpc: '2.0', id: message['id'], error: { code: UNREADABLE, message: 'The server has answered with what is no result.' } };
     this.onmessage?.((isReadable ? handable(message) : fault) as never);
+  }
+
+  /** in-turns. */
+  #isNew(method: unknown): boolean {
+    if (this.#notices.size === 0) setImmediate(() => this.#notices.clear());
+    const count = (this.#notices.get(method) ?? 0) + 1;
+    if (count === 1 && this.#notices.size >= MAX_KINDS) return false;
+    this.#notices.set(method, count);
+    return count <= MAX_ALIKE;
+  }
+
+  /** flood-ends. */
+  #isFlood(length: number): boolean {
+    const isFlood = this.#unasked.add(1) >= MAX_UNASKED || this.#unaskedBytes.add(length) >= MAX_UNASKED_BYTES;
+    if (isFlood) this.#listener.onFlood();
+    return isFlood;
   }
 
   /** read-or-unasked. */
@@ -120,17 +154,20 @@ export class StdioTransport implements CallTransport {
   }
 
   /** own-limit. Of a line without a known id, the only open call is meant. */
-  #refuse(ids: readonly string[], message: string): void {
+  #refuse(ids: readonly string[], length: number, message: string): void {
     this.#listener.onLife();
     const known = ids.map((id) => tryParseJson(id) as string | number).filter((id) => this.#open.has(id));
     const [id] = known.length === 0 && this.#open.size === 1 ? [...this.#open] : known;
-    if (id === undefined) return;
+    if (id === undefined) {
+      this.#isFlood(length);
+      return;
+    }
     this.#open.delete(id);
     this.onmessage?.({ jsonrpc: '2.0', id, error: { code: UNREADABLE, message } } as never);
   }
 
   #hear(): void {
-    if (this.#noise.next() === MAX_NOISE) this.#listener.onNoise();
+    if (this.#noise.add(1) === MAX_NOISE) this.#listener.onNoise();
   }
 }
 
@@ -139,13 +176,13 @@ class MinuteCount {
   #count = 0;
   #since = 0;
 
-  next(): number {
+  add(more: number): number {
     const now = performance.now();
     if (now - this.#since > MINUTE_MS) {
       this.#count = 0;
       this.#since = now;
     }
-    this.#count += 1;
+    this.#count += more;
     return this.#count;
   }
 }

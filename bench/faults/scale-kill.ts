@@ -34,7 +34,10 @@ async function run(): Promise<void> {
   };
   const report = await endServersAgainAndAgain({ folder, store, seed, ends, leaseMs, onEnd });
   const verdict = new Verdict();
-  verdict.tell('ends', `${report.kills} kills, ${report.freezes} freezes in ${report.seconds.toFixed(0)} s`);
+  verdict.tell(
+    'ends',
+    `${report.kills} kills (${report.killsOfOwners} of servers with blocks, ${report.killsAtStart} of starting ones), ${report.freezes} freezes in ${report.seconds.toFixed(0)} s`,
+  );
   verdict.tell('messages', `${report.messages}, by ${report.calls} calls; ${report.repeated} were asked more than once`);
   verdict.tell('calls without a line in the ledger', `${report.calls - report.bills}: a killed server has not seen their end`);
   verdict.tell('all was answered after the last post', `${report.quietAfterMs.toFixed(0)} ms`);

@@ -2,7 +2,9 @@
 //
 // protocol-only: nothing goes to the output but messages of the protocol, each on a line.
 // each-answered: a request gets one answer, also when the server is gone, refuses it, or its line is too long; a notification gets none.
-// side-by-side: a wait for a block holds up no other request, and cancelling it ends the wait. So many are under way at most; then no more is read.
+// side-by-side: a wait for a block holds up no other request, and cancelling it ends the wait. So many are under way at most; others wait for their turn.
+// cancel-is-read: while requests wait for their turn, what comes is read on, so that a request can be cancelled whatever is under way. Where very many wait, no more is
+//   read until one has its answer, which takes 50 s at most.
 // to-the-end: when the input ends, what is under way is answered before the program ends. No wait of a tool is longer than 50 s.
 import type { Readable, Writable } from 'node:stream';
 import { isObject, tryParseJson } from '../../core/base/json.ts';
@@ -13,6 +15,9 @@ import type { Client } from './client.ts';
 /** What the server takes at once. */
 const MAX_LINE_BYTES = 1024 * 1024;
 const MAX_UNDER_WAY = 64;
+const MAX_WAITING = 1024;
+/** Of what is under way and what waits; the former alone has 64 MiB at most. */
+const MAX_HELD_BYTES = 96 * 1024 * 1024;
 /** Where the id of a request is looked for whose line is too long. */
 const GLIMPSE_BYTES = 512;
 const MAX_HEADER_CHARACTERS = 1024;
@@ -26,19 +31,57 @@ interface Line {
 
 type Id = string | number | null;
 
-/** What is under way by the id of its request. */
+/** What is under way, or waits for its turn, by the id of its request. */
 class UnderWay {
   readonly all = new Set<Promise<void>>();
   readonly #byId = new Map<unknown, AbortController>();
+  readonly #turns = new Set<() => void>();
+  readonly #maxWaiting: number;
+  #working = 0;
+  #bytes = 0;
 
-  add(id: unknown, work: (signal: AbortSignal) => Promise<void>): void {
+  constructor(maxWaiting: number) {
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /** cancel-is-read. */
+  get isFull(): boolean {
+    return this.#turns.size >= this.#maxWaiting || this.#bytes >= MAX_HELD_BYTES;
+  }
+
+  /** `work` is begun when its turn has come, and not at all if it is cancelled before. `bytes`: what it holds. */
+  add(id: unknown, bytes: number, work: (signal: AbortSignal) => Promise<void>): void {
     const controller = new AbortController();
     if (id !== undefined) this.#byId.set(id, controller);
-    const done = work(controller.signal).finally(() => {
+    this.#bytes += bytes;
+    const done = this.#inTurn(controller.signal, work).finally(() => {
+      this.#bytes -= bytes;
       this.all.delete(done);
       if (this.#byId.get(id) === controller) this.#byId.delete(id);
     });
     this.all.add(done);
+  }
+
+  async #inTurn(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    if (this.#working < MAX_UNDER_WAY) this.#working += 1;
+    else if (!(await this.#turn(signal))) return;
+    await work(signal);
+    const [next] = this.#turns;
+    if (next === undefined) this.#working -= 1;
+    else next();
+  }
+
+  /** False for one that is cancelled before its turn. */
+  #turn(signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (isMine: boolean): void => {
+        this.#turns.delete(begin);
+        resolve(isMine);
+      };
+      const begin = (): void => end(true);
+      this.#turns.add(begin);
+      signal.addEventListener('abort', () => end(false), { once: true });
+    });
   }
 
   cancel(id: unknown): void {
@@ -46,12 +89,17 @@ class UnderWay {
   }
 }
 
-/** Passes on what comes until the input ends and all of it is answered. `key` is sent in place of the token. */
+/** Passes on what comes until the input ends and all of it is answered. `key` is sent in place of the token. A test lets fewer wait. */
 export async function bridgeMcp(
   client: Client,
-  { input, output, key }: { readonly input: Readable; readonly output: Writable; readonly key?: string | undefined },
+  {
+    input,
+    output,
+    key,
+    maxWaiting = MAX_WAITING,
+  }: { readonly input: Readable; readonly output: Writable; readonly key?: string | undefined; readonly maxWaiting?: number },
 ): Promise<void> {
-  const underWay = new UnderWay();
+  const underWay = new UnderWay(maxWaiting);
   const headers = { accept: 'application/json, text/event-stream', ...(key !== undefined && { authorization: `Bearer ${key}` }) };
   const failures: unknown[] = [];
   for await (const line of linesOf(input)) {
@@ -61,7 +109,7 @@ export async function bridgeMcp(
       continue;
     }
     const id = isObject(message) && 'method' in message ? message['id'] : undefined;
-    underWay.add(id, async (signal) => {
+    underWay.add(id, line.bytes.length, async (signal) => {
       try {
         const answer = await answerTo(client, { line, message, headers, signal });
         if (answer !== undefined) await write(output, `${answer}\n`);
@@ -69,7 +117,7 @@ export async function bridgeMcp(
         failures.push(error);
       }
     });
-    if (underWay.all.size >= MAX_UNDER_WAY) await Promise.race(underWay.all); // side-by-side
+    while (underWay.isFull) await Promise.race(underWay.all); // cancel-is-read
     if (failures.length > 0) break;
   }
   await Promise.all(underWay.all); // to-the-end

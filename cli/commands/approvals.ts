@@ -1,5 +1,6 @@
 // `blockhouse approvals`, `approve`, `deny` and `run`: calls of tools that wait for a person, decisions, and what a run has done.
 import { Command, Option } from 'clipanion';
+import { shortId } from '../../core/base/short-id.ts';
 import type { Decide, ShownApproval } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
@@ -41,7 +42,7 @@ export class ApprovalsCommand extends ServerCommand {
       if (this.json) return 'ok';
       const [first] = approvals;
       if (first === undefined) await this.say('Nothing waits for you.');
-      else await this.say(`\`${this.hint('approve', first.id.slice(0, 8))}\` approves the first; \`${this.hint('deny', first.id.slice(0, 8))}\` denies it.`);
+      else await this.say(`\`${this.hint('approve', shortId(first.id))}\` approves the first; \`${this.hint('deny', shortId(first.id))}\` denies it.`);
       return 'ok';
     });
   }
@@ -60,10 +61,7 @@ abstract class DecideCommand extends ServerCommand {
     const filler = new FormFiller(request);
     if (filler.question === undefined) return filler.answers;
     if (!isTerminal(stdin) || !isTerminal(this.stderr))
-      throw new CliError(
-        'usage',
-        `The server asks for something: \`${this.hint('approvals', '--id', id.slice(0, 8))}\` shows it, and --input '{…}' answers it.`,
-      );
+      throw new CliError('usage', `The server asks for something: \`${this.hint('approvals', '--id', shortId(id))}\` shows it, and --input '{…}' answers it.`);
     const { createPrompter } = await import('../terminal/prompt.ts');
     const prompter = createPrompter({ input: stdin, output: this.stderr });
     try {

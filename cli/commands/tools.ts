@@ -58,17 +58,30 @@ export class ToolsAddCommand extends ToolsCommand {
       Short names are ${CURATED_NAMES.join(', ')}; each stands for one version of a known server. Everything else is a name of your own with a command after \`--\`, or with \`--url\`.
       A secret is a reference, such as \`GITHUB_TOKEN=\${auth:github.token}\`, and stored with \`tools secret set\`. At a terminal, it shows what is started, starts it once,
       shows its tools and asks before each step. Elsewhere the server is held, and nothing is started.
+
+      For a server at an address that wants a sign-in, \`--client-id\` and \`--issuer\` name the client that you have registered there. With \`--grant client_credentials\` Blockhouse signs in for itself,
+      with the secret \`<server>.client_secret\` or the key of \`--key-file\`; else you sign in with \`tools login\`.
     `,
     examples: [
       ['Files of a folder', '$0 tools add files ~/shared'],
       ['A command', '$0 tools add notes --env NOTES_DIR=/srv/notes -- notes-server --stdio'],
       ['An address', '$0 tools add crm --url https://crm.example/mcp --header "Authorization: Bearer \\${auth:crm.token}"'],
+      ['With a client that signs', '$0 tools add crm --url https://crm.example/mcp --client-id my-blocks --issuer https://auth.example --key-file ~/crm.pem'],
     ],
   });
 
   env = Option.Array('--env', { description: 'A variable that it gets, as NAME=value' });
   header = Option.Array('--header', { description: 'A header of its requests, as "Name: value"' });
   url = Option.String('--url', { description: 'The address of a server that runs already' });
+  clientId = Option.String('--client-id', { description: 'With --url: the id of a client that you have registered, or the https address of its document' });
+  issuer = Option.String('--issuer', { description: 'With --url: the only authorization server that is taken, as it names itself' });
+  scope = Option.String('--scope', { description: 'With --url: what a sign-in asks for, words with spaces between them' });
+  grant = Option.String('--grant', { description: 'With --url: client_credentials, if Blockhouse signs in for itself, or authorization_code' });
+  method = Option.String('--method', {
+    description: 'With client_credentials: client_secret, or private_key_jwt for a signature of the key <server>.client_key',
+  });
+  keyFile = Option.String('--key-file', { description: 'The file of a private key to sign in with: private_key_jwt' });
+  keyId = Option.String('--key-id', { description: 'The name of that key at the authorization server' });
   custom = Option.Boolean('--custom', false, { description: 'Take a short name for a command of your own' });
   replace = Option.Boolean('--replace', false, { description: 'Replace the server of this name' });
   name = Option.String({ name: 'server' });
@@ -99,7 +112,8 @@ export class ToolsAddCommand extends ToolsCommand {
   }
 
   #entry(): ReturnType<typeof curatedServer> & object {
-    const given = this.env !== undefined || this.header !== undefined || this.url !== undefined;
+    const oauth = this.#oauth();
+    const given = this.env !== undefined || this.header !== undefined || this.url !== undefined || oauth !== undefined;
     const curated = this.custom || given ? undefined : curatedServer(this.name, this.words);
     if (curated !== undefined) return curated;
     const env = pairs('--env', this.env, '=');
@@ -108,10 +122,20 @@ export class ToolsAddCommand extends ToolsCommand {
     if ((this.url === undefined) === (command === undefined)) throw new CliError('usage', 'Give either a command after --, or --url.');
     if (this.url !== undefined) {
       if (env !== undefined) throw new CliError('usage', '--env is for a command; a server at an address gets --header.');
-      return { server: { type: 'http', url: this.url, ...(headers !== undefined && { headers }) } };
+      return { server: { type: 'http', url: this.url, ...(headers !== undefined && { headers }) }, ...(oauth !== undefined && { settings: { oauth } }) };
     }
+    if (oauth !== undefined) throw new CliError('usage', 'A sign-in (--client-id, --issuer and the like) is for --url.');
     if (headers !== undefined) throw new CliError('usage', '--header is for --url; a command gets --env.');
     return { server: { command, args, ...(env !== undefined && { env }) } };
+  }
+
+  /** How it is signed in to; undefined where nothing is said. A key signs for Blockhouse alone. */
+  #oauth(): Record<string, string> | undefined {
+    const { clientId, issuer, scope, keyFile, keyId } = this;
+    const method = this.method ?? (keyFile === undefined ? undefined : 'private_key_jwt');
+    const grant = this.grant ?? (method === undefined ? undefined : 'client_credentials');
+    const given = Object.entries({ grant, clientId, issuer, scope, method, keyFile, keyId }).filter((one): one is [string, string] => one[1] !== undefined);
+    return given.length === 0 ? undefined : Object.fromEntries(given);
   }
 
   /** Asks whether the server is trusted in what it says of its tools, and keeps the answer as marks. Where there are marks, they stay. */

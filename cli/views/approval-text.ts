@@ -1,5 +1,6 @@
 // Calls that wait for a person, as text. What comes from tools and models is data: it is shown escaped, never as it is. Pure: no I/O.
 import type { ShownApproval } from '../../core/index.ts';
+import { shortId } from '../../core/base/short-id.ts';
 import { relative } from '../terminal/format.ts';
 import { type Column, table } from '../terminal/layout.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -14,7 +15,6 @@ const COLUMNS: readonly Column[] = [
   { title: 'UNTIL', drop: 1 },
   { title: 'ARGUMENTS', drop: 3 },
 ];
-const SHOWN_ID = 8;
 const SHOWN_ARGUMENTS = 60;
 
 const BECAUSE: Readonly<Record<ShownApproval['because'], string>> = {
@@ -26,13 +26,20 @@ const BECAUSE: Readonly<Record<ShownApproval['because'], string>> = {
   input: 'the server asks',
 };
 
+/** What marks say, in the words of the page. */
+const MARKS: Readonly<Record<keyof ShownApproval['marks'], string>> = {
+  readOnly: 'it only reads',
+  idempotent: 'it may be repeated',
+  closedWorld: 'it sends nothing out',
+};
+
 /** The table of `approvals`. */
 export function approvalTable(approvals: readonly ShownApproval[], view: View): string[] {
   if (approvals.length === 0) return [];
   const rows = approvals.map(({ id, block, tool, because, expiresAt, arguments: args }) => {
     const text = visibleLine(JSON.stringify(args));
     const shown = text.length > SHOWN_ARGUMENTS ? `${text.slice(0, SHOWN_ARGUMENTS)}…` : text;
-    return [id.slice(0, SHOWN_ID), block, oneLine(tool), BECAUSE[because], relative(expiresAt, view.now), shown];
+    return [shortId(id), block, oneLine(tool), BECAUSE[because], relative(expiresAt, view.now), shown];
   });
   return table(COLUMNS, rows, view);
 }
@@ -40,12 +47,12 @@ export function approvalTable(approvals: readonly ShownApproval[], view: View): 
 /** Everything that a person needs for a decision. */
 export function approvalCard(approval: ShownApproval, { now, style }: Pick<View, 'now' | 'style'>): string[] {
   const { id, block, messageId, tool, arguments: args, marks, readBefore, taint = [], expiresAt, state } = approval;
-  const held = Object.entries(marks).flatMap(([name, holds]) => (holds ? [name] : []));
+  const held = Object.entries(MARKS).flatMap(([name, words]) => (marks[name as keyof typeof marks] ? [words] : []));
   return [
     `${style.bold(oneLine(tool))}  ${oneLine(block)}  ${style.dim(`${id}, message ${oneLine(messageId)}`)}`,
     ...leadLines(approval, style),
     ...argumentLines(args),
-    `marks: ${held.join(', ') || 'none: it may write, and send data out'}`,
+    `what is known of it: ${held.join(', ') || 'nothing, so it may write, and send data out'}`,
     ...(readBefore.length === 0 ? [] : [`read before: ${readBefore.map(oneLine).join(', ')}`]),
     ...taint.map((one) => style.warn(`tainted by ${taintText(one)}`)),
     state === 'pending' ? `decide within: ${relative(expiresAt, now)}` : decisionText(approval),
@@ -57,13 +64,17 @@ function leadLines(approval: ShownApproval, style: View['style']): string[] {
   if (kind === 'unknown') return ['It may have run before it was cut off. Say whether it did.'];
   if (kind !== 'input') return [`It waits, because ${reasonOf(approval)}.`];
   const [server = ''] = tool.split('/');
-  return Object.values(request).flatMap(({ message, fields }) => [
-    style.warn(`The server ${oneLine(server)} asks: ${visibleLine(message)}`),
-    ...fields.map((field) => `  ? ${fieldLine(field)}`),
-  ]);
+  return [
+    ...Object.values(request).flatMap(({ message, fields }) => [
+      style.warn(`The server ${oneLine(server)} asks: ${visibleLine(message)}`),
+      ...fields.map((field) => `  ? ${fieldLine(field)}`),
+    ]),
+    `What you type goes to ${oneLine(server)}, and the journal of the block keeps it. Type no secret.`,
+  ];
 }
 
-function reasonOf({ because }: ShownApproval): string {
+/** The rest of a sentence after `because`. */
+export function reasonOf({ because }: Pick<ShownApproval, 'because'>): string {
   return because === 'tainted' ? 'the run has read what somebody outside may have written' : BECAUSE[because];
 }
 

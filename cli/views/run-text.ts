@@ -1,8 +1,10 @@
 // The journal of a run as a timeline. Pure: no I/O.
 import type { RunJournal, RunRecord } from '../../core/index.ts';
+import { shortId } from '../../core/base/short-id.ts';
 import { count, money, plural } from '../terminal/format.ts';
 import { oneLine } from '../terminal/output.ts';
 import { visibleLine } from '../terminal/unseen.ts';
+import { reasonOf } from './approval-text.ts';
 import type { View } from './block-text.ts';
 
 type Of<T extends RunRecord['t']> = Extract<RunRecord, { readonly t: T }>;
@@ -28,13 +30,15 @@ export function runLines({ records }: RunJournal, { style }: Pick<View, 'style'>
       case 'answer':
         return answerLines(record);
       case 'ask':
-        return [`  ${named(record.call)} ${style.warn('waits for a person')} (${record.approval.id.slice(0, 8)}, because: ${record.approval.because})`];
+        return [`  ${named(record.call)} ${style.warn('waits for a person')} (${shortId(record.approval.id)}, because ${reasonOf(record.approval)})`];
       case 'decision':
         return [`  ${named(asked.get(record.approval) ?? '')}: ${record.decision} by ${record.by.channel} ${oneLine(record.by.name)}${note(record.note)}`];
       case 'call':
         return [style.dim(`  ${named(record.call)} called  ${time(record.at)}${record.try > 1 ? `, try ${record.try}` : ''}`)];
       case 'task':
         return [style.dim(`  ${named(record.call)} goes on at its server as a task  ${time(record.at)}`)];
+      case 'cancel':
+        return [style.dim(`  ${named(record.call)} its server is asked to cancel the task  ${time(record.at)}`)];
       case 'input':
         return [
           `  ${named(record.call)} ${style.warn('asks a person')}: ${short(

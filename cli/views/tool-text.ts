@@ -1,7 +1,7 @@
 // How servers of tools are shown: a table of servers, the tools of one, and what has changed. Pure: no I/O.
 //
 // seen-whole: what a model would read and a person would not see, such as characters without a width, is shown as an escape.
-import { isObject } from '../../core/base/json.ts';
+import { inOrder, isObject } from '../../core/base/json.ts';
 import type { BlockToolView, ToolServerView, ToolView } from '../../core/index.ts';
 import { plural } from '../terminal/format.ts';
 import { type Column, table } from '../terminal/layout.ts';
@@ -102,12 +102,13 @@ export function approvalLines({ name, server, settings, secrets = [], tools }: T
 function signInLines(settings: Readonly<Record<string, unknown>>): string[] {
   const { oauth } = settings;
   if (!isObject(oauth)) return [];
-  const { grant, clientId, issuer, scope } = oauth;
+  const { grant, clientId, issuer, scope, method, keyFile } = oauth;
   const who = grant === 'client_credentials' ? 'Blockhouse signs in for itself' : 'a person signs in';
   const parts = [
     ...(clientId === undefined ? [] : [`as ${String(clientId)}`]),
     ...(issuer === undefined ? [] : [`at ${String(issuer)}`]),
     ...(scope === undefined ? [] : [`for ${String(scope)}`]),
+    ...(method === 'private_key_jwt' ? [`with the key ${keyFile === undefined ? 'that is stored' : `in ${String(keyFile)}`}`] : []),
   ];
   return [`  ${[who, ...parts].join(' ')}`];
 }
@@ -146,19 +147,8 @@ export function diffLines(tools: readonly ToolView[]): string[] {
     .map((line) => oneVisible(line));
 }
 
-/** Members in the order of their names, because another order is no change. */
 function jsonLines(value: unknown, before: string): string[] {
-  return (JSON.stringify(sorted(value), null, 2) ?? '').split('\n').map((line) => before + line);
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, inner]) => [name, sorted(inner)]),
-  );
+  return (JSON.stringify(inOrder(value), null, 2) ?? '').split('\n').map((line) => before + line);
 }
 
 /** Indented as it is, and one line. */

@@ -12,7 +12,7 @@ import type { StopFollowing } from './api.ts';
 import type { Block } from './block.ts';
 import { isWaiting } from './conversation/chat-file.ts';
 import { unlessDamaged } from './status/readiness.ts';
-import { blockedBy } from './waiting-note.ts';
+import { endsWait } from './waiting-note.ts';
 
 /** When a wait ends without an outcome. */
 export interface WaitLimits {
@@ -21,10 +21,13 @@ export interface WaitLimits {
   readonly signal: AbortSignal | undefined;
   /** Resolves when it fires, as at the end of `waitMs`. */
   readonly until: AbortSignal | undefined;
+  /** Does not end while a call waits for a person. */
+  readonly waitsForPeople?: boolean;
 }
 
 interface Wait {
   readonly messageId: string;
+  readonly waitsForPeople: boolean;
   end(seen?: Entries): void;
   fail(error: unknown): void;
 }
@@ -49,7 +52,7 @@ export class AnswerWaits {
    * Resolves when the message doesn't wait any more, with the entries that say so, or when the wait is over. Rejects with CANCELLED, and with
    * BLOCK_NOT_FOUND when the block is gone.
    */
-  wait(messageId: string, { waitMs, signal, until }: WaitLimits): Promise<Entries | undefined> {
+  wait(messageId: string, { waitMs, signal, until, waitsForPeople = false }: WaitLimits): Promise<Entries | undefined> {
     return new Promise((resolve, reject) => {
       const leave = (settle: () => void): void => {
         clearTimeout(timer);
@@ -62,7 +65,7 @@ export class AnswerWaits {
       const stop = (): void => end();
       const fail = (error: unknown): void => leave(() => reject(error));
       const abort = (): void => fail(callerLeft(signal?.reason));
-      const wait: Wait = { messageId, end, fail };
+      const wait: Wait = { messageId, waitsForPeople, end, fail };
       this.#add(wait); // follow-first
       const timer = setTimeout(stop, waitMs);
       const left = signal === undefined ? undefined : onAbort(signal, abort);
@@ -123,7 +126,8 @@ export class AnswerWaits {
   #endThoseOver(entries: Entries | undefined, missing: Entries, standing: Awaited<ReturnType<Block['standing']>>): void {
     if (entries !== undefined) for (const wait of this.#over([...entries, ...missing])) wait.end(entries);
     // A block that moves is gone soon, or answers again.
-    if (!this.#block.isMoving && blockedBy(this.#block.name, standing) !== undefined) for (const wait of [...this.#waits]) wait.end();
+    if (this.#block.isMoving) return;
+    for (const wait of [...this.#waits]) if (endsWait(this.#block.name, standing, wait.waitsForPeople) !== undefined) wait.end();
   }
 
   /** The waits whose messages don't wait any more. */

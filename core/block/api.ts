@@ -144,6 +144,8 @@ export interface AnswerOptions {
   readonly signal?: AbortSignal | undefined;
   /** Ends the wait early; the promise resolves as it does after `waitMs`. */
   readonly until?: AbortSignal | undefined;
+  /** True to wait on while a call of a tool waits for a person, which ends the wait otherwise. */
+  readonly waitsForPeople?: boolean | undefined;
   /**
    * Called with the steps of the reply: `start`, `content`, and `error` if an attempt has failed and another one follows. A reply under way begins
    * with the text so far. The end of the reply is not a step, because the promise resolves with it.

@@ -55,6 +55,7 @@ export class ApprovalIndex {
       const key = `${new Date(options.now()).toISOString()} ${String(this.#count).padStart(12, '0')}`;
       remember(this.#decided, approval, { block, messageId: id, id: approval, state, key });
     });
+    options.bus.on('block.archived', ({ block }) => this.#forget(block));
     options.bus.on('block.renamed', ({ from, block }) => this.#renamed(from, block));
   }
 
@@ -109,6 +110,12 @@ export class ApprovalIndex {
       if ((error as { readonly code?: unknown }).code === 'BLOCK_NOT_FOUND') return [];
       throw error;
     }
+  }
+
+  /** A block in the archive has nothing to decide. It may come back under another name, and what it waits for is found in its conversation then. */
+  #forget(block: string): void {
+    for (const known of [this.#asked, this.#decided] as Map<string, ApprovalPlace>[])
+      for (const [id, place] of known) if (place.block === block) known.delete(id);
   }
 
   #renamed(from: string, block: string): void {

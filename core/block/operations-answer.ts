@@ -8,7 +8,7 @@ import type { Block } from './block.ts';
 import { isWaiting } from './conversation/chat-file.ts';
 import type { OperationsContext } from './operations.ts';
 import type { ReplyStep } from './reply/reply-stream.ts';
-import { blockedBy } from './waiting-note.ts';
+import { blockedBy, endsWait } from './waiting-note.ts';
 
 const MAX_WAIT_MS = MAX_WAIT_SECONDS * 1000;
 /** The most callers that wait for one block, because the queue does not limit the callers that wait for the same message. */
@@ -21,7 +21,7 @@ const CROWDED_NOTE = `${MAX_WAITS} requests already wait for answers of this blo
 export function answerOperation({ blocks, gate }: OperationsContext): Pick<Blocks, 'answer'> {
   const all = new WeakMap<Block, AnswerWaits>();
   return {
-    async answer(name, messageId, { waitMs = MAX_WAIT_MS, signal, until, onReply } = {}) {
+    async answer(name, messageId, { waitMs = MAX_WAIT_MS, signal, until, waitsForPeople = false, onReply } = {}) {
       if (!(Number.isFinite(waitMs) && waitMs >= 0 && waitMs <= MAX_WAIT_MS))
         throw invalidRequest('waitMs', `must be a number of milliseconds from 0 to ${MAX_WAIT_MS}`);
       const block = await blocks.find(name);
@@ -29,9 +29,9 @@ export function answerOperation({ blocks, gate }: OperationsContext): Pick<Block
       all.set(block, waits);
       const isCrowded = waits.size >= MAX_WAITS;
       let seen: Entries | undefined;
-      if (waitMs > 0 && !isCrowded && blockedBy(name, await block.standing()) === undefined) {
+      if (waitMs > 0 && !isCrowded && endsWait(name, await block.standing(), waitsForPeople) === undefined) {
         const unfollow = onReply === undefined ? undefined : block.follow({ onReply: progressOf(messageId, onReply) });
-        seen = await waits.wait(messageId, { waitMs, signal, until }).finally(unfollow);
+        seen = await waits.wait(messageId, { waitMs, signal, until, waitsForPeople }).finally(unfollow);
       }
       const found = await block.files.conversation.message(messageId, seen);
       const standing = await block.standing();

@@ -1,6 +1,7 @@
 // The list of approvals over all blocks, a page at a time.
 //
 // one-question: a store that has all approvals is asked for the page; no journal is read.
+// page-held: of what waits, only what may be of the page is held while the journals are read, however many calls wait.
 // last-key: a cursor is the key of the last one, so pages neither skip nor repeat what stays.
 import { isObject, tryParseJson } from '../base/json.ts';
 import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
@@ -26,7 +27,7 @@ export async function listApprovals(
   const after = cursor === undefined ? undefined : keyIn(cursor, state);
   if (index.stored !== undefined) return paged(await inStore(index.stored, { state, block, limit }, after, now), state, limit);
   const read = (place: ApprovalPlace, id?: string): Promise<readonly ShownApproval[]> => approvalsAt(place, id, conversationOf, now);
-  const found = state === 'pending' ? await pending(index, block, after, read) : await decided(index, state, block, after, read, limit);
+  const found = state === 'pending' ? await pending(index, block, after, read, limit) : await decided(index, state, block, after, read, limit);
   return paged(found, state, limit);
 }
 
@@ -71,16 +72,21 @@ function placeIn(key: string): StoredPlace {
 
 type Read = (place: ApprovalPlace, id?: string) => Promise<readonly ShownApproval[]>;
 
-/** The next deadline first. */
-async function pending(index: ApprovalIndex, block: string | undefined, after: string | undefined, read: Read): Promise<Keyed[]> {
-  const found: Keyed[] = [];
+/** The next deadline first; one more than the page has (page-held). */
+async function pending(index: ApprovalIndex, block: string | undefined, after: string | undefined, read: Read, limit: number): Promise<Keyed[]> {
+  let found: Keyed[] = [];
   for (const { place } of await index.waiting(block)) {
     for (const approval of await read(place)) {
       const key = `${approval.expiresAt} ${approval.id}`;
       if (approval.state === 'pending' && (after === undefined || key > after)) found.push({ key, approval });
     }
+    if (found.length > 2 * limit) found = firstOf(found, limit + 1);
   }
-  return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+  return firstOf(found, limit + 1);
+}
+
+function firstOf(found: readonly Keyed[], count: number): Keyed[] {
+  return [...found].sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, count);
 }
 
 /** The newest decision first. */
@@ -112,9 +118,8 @@ async function approvalsAt(
   const { approvalOf, approvalsOf } = await import('./reply/run/parts.ts');
   try {
     const conversation = await conversationOf(block);
-    if (id === undefined) return await approvalsOf(conversation, messageId, now);
-    const found = await approvalOf(conversation, messageId, id, now);
-    return found === undefined ? [] : [found];
+    const found = id === undefined ? await approvalsOf(conversation, messageId, now) : [await approvalOf(conversation, messageId, id, now)];
+    return found.flatMap((approval) => (approval === undefined ? [] : [{ ...approval, block }])); // its journal has the name that the block had then
   } catch (error) {
     const { code } = toBlockhouseError(error);
     if (code === 'BLOCK_NOT_FOUND' || code === 'BLOCK_DAMAGED') return [];

@@ -2,6 +2,7 @@
 //
 // actor-moves: each move is a command to the block's actor, which decides when: nothing moves while a monitor runs. `Moves` does the work.
 // spending-follows: a restored block is stopped, and its spending counts under its new name too.
+// tasks-end: nobody waits for what a server of tools does for a block in the archive, so its tasks are cancelled before the move.
 // told-anyway: if the disk did not confirm a move, everything that follows from the move is still done, and then the error is thrown.
 // one-at-a-time: restores and deletions take turns, so that the second of two for the same archive finds it gone.
 // begins-now: the schedules of an imported block begin with the import. The block that was exported may still run elsewhere, and a bundle may come from anybody: it sends no messages of the past.
@@ -43,6 +44,15 @@ export class Moves {
     this.#context = context;
   }
 
+  /** Blocks that leave for the archive, and not for another name by way of it. */
+  readonly #leaving = new WeakSet<Block>();
+
+  /** While `work` archives the block, it is to stay in the archive: what its servers of tools still do for it is cancelled. */
+  async leaving<T>(block: Block, work: () => Promise<T>): Promise<T> {
+    this.#leaving.add(block);
+    return work().finally(() => this.#leaving.delete(block));
+  }
+
   /** While `work` archives the block, the move of its actor is a rename. Only where the store does that in one step. */
   async renaming<T>(block: Block, to: string, work: () => Promise<T>): Promise<T> {
     this.#renames.set(block, to);
@@ -55,6 +65,7 @@ export class Moves {
     const { name } = block;
     const to = this.#renames.get(block);
     await block.copies.emptied();
+    if (this.#leaving.has(block)) await cancelledTasks(block);
     const facts = to === undefined ? await factsOf(block, wasRunning) : undefined;
     await block.close();
     const move = facts === undefined ? this.#rename(block, to ?? '') : world.store.archive.store(block.claim, facts, new Date(world.now()));
@@ -123,7 +134,7 @@ export function archiveOperations(
       }),
     );
   return {
-    archive: (name) => change(name, (block) => archive(context, block, options)),
+    archive: (name) => change(name, (block) => options.moves.leaving(block, () => archive(context, block, options))),
     archives: () => world.store.archive.list(),
     async rename(from, body) {
       gate.assertOpen();
@@ -167,6 +178,14 @@ async function archive({ owners }: OperationsContext, block: Block, { onStayed }
   });
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { archiveName };
+}
+
+/** tasks-end. Only where the block has runs: a damaged one can be archived, too. */
+async function cancelledTasks(block: Block): Promise<void> {
+  const chat = await block.files.conversation.entries().catch(unlessDamaged);
+  if (block.world.tools === undefined || chat === undefined || waitingIn(chat) === 0) return;
+  const { cancelTasksOf } = await import('./reply/run/parts.ts');
+  await cancelTasksOf(block, block.claim);
 }
 
 /** The actor of the archived block becomes that of the restored one. */

@@ -97,7 +97,11 @@ export function monitorOperations(context: OperationsContext): MonitorOperations
     },
     /** Even a damaged block is started: its monitor reports the damage and continues after a repair. */
     async resume(block, cause) {
-      if (await isWanted(block)) await run(block, cause, 'server');
+      if (!(await isWanted(block))) return;
+      gate.assertOpen();
+      blocks.hold(block);
+      // What another server has taken meanwhile is not asked back: it works on it.
+      if (await owners.tryTake(block)) await block.start(cause, 'server');
     },
   };
 }

@@ -59,7 +59,7 @@ export function runOperations(
       const place = await placeOf(index, id);
       const found = await (await runParts()).approvalOf(await conversationOf(place.block), place.messageId, id, world.now());
       if (found === undefined) throw noApproval(id);
-      return found;
+      return { ...found, block: place.block };
     },
     decideApproval: async (id, body, by) => decide((await placeOf(index, id)).block, id, body, by),
   };
@@ -99,7 +99,7 @@ async function decideOne(block: Block, index: ApprovalIndex, approval: string, b
     allow: (rule) => addRule(block, rule),
   });
   block.send({ type: 'approval.decided' });
-  return decided;
+  return { ...decided, block: block.name };
 }
 
 /** What the host says of a tool now. The built-in ones are none of a host. */

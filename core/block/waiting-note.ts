@@ -8,3 +8,8 @@ export function blockedBy(name: string, { state, isRunning }: Pick<Standing, 'st
   if (state === 'paused' || state === 'failed') return `The monitor is ${state}, so the message waits; \`blockhouse why ${name}\` says why.`;
   return undefined;
 }
+
+/** Why a wait for a message ends without its outcome: the same, except that a decision of a person may be waited for. */
+export function endsWait(name: string, standing: Pick<Standing, 'state' | 'isRunning'>, waitsForPeople: boolean): string | undefined {
+  return waitsForPeople && standing.isRunning && standing.state === 'waiting-approval' ? undefined : blockedBy(name, standing);
+}

@@ -1,11 +1,12 @@
-// What a book is told of a call before it is sent, and what a call costs. Pure: no I/O.
+// The ids of calls in a book, what a call is expected to use, and what it costs. Pure: no I/O.
 import { randomUUID } from 'node:crypto';
 import type { AccountedCall } from '../gateway/account.ts';
 import type { Pricer } from '../gateway/pricing.ts';
 import type { OpenCall } from '../store/port.ts';
 import type { Usage } from '../types.ts';
-import type { NamedKey } from './named-key.ts';
 
+/** Until a key has an answer. */
+export const USUAL_OUTPUT_TOKENS = 1000;
 const ID_START = randomUUID();
 let ids = 0;
 
@@ -20,72 +21,24 @@ export function estimated(inputTokens: number, outputTokens: number): Usage {
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
 }
 
-/** What a line of the ledger says of the cost of a call. */
-function costOf(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
+/** What the line of a call that has ended says of its cost. */
+export function finalCost(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
+  pricer.learn?.(usage);
   const costUsd = pricer.exact(usage);
   return costUsd === null ? { costUsd, leastUsd: pricer.least(usage) } : { costUsd };
 }
 
-/** The same of a call that has ended. */
-export function finalCost(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
-  pricer.learn?.(usage);
-  return costOf(usage, pricer);
+/** What a call takes from limits by the minute until it is known. */
+export function expectedTokens(call: AccountedCall, meanOutput = USUAL_OUTPUT_TOKENS): number {
+  return call.inputTokens() + outputOf(call, meanOutput);
 }
 
-/** What is noted. */
-interface Noted {
-  readonly call: AccountedCall;
-  readonly key: NamedKey;
-  readonly pricer: Pricer;
-  /** In the book, where the book has it, too. */
-  readonly id: string;
-  readonly place: unknown;
+/** The same as a usage. */
+export function expectedUsage(call: AccountedCall, meanOutput = USUAL_OUTPUT_TOKENS): Usage {
+  return estimated(call.inputTokens(), outputOf(call, meanOutput));
 }
 
-/** A call as its book is to have it. Most books keep only a few numbers of it, so what is the same in the call itself is not copied. */
-export class Note implements OpenCall {
-  readonly #hold: Noted;
-  readonly at: string;
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-  readonly leastUsd: number | null;
-  place: unknown;
-
-  constructor(hold: Noted, usage: Usage, at: string) {
-    const { costUsd, leastUsd = null } = costOf(usage, hold.pricer);
-    this.#hold = hold;
-    this.at = at;
-    this.usage = usage;
-    this.costUsd = costUsd;
-    this.leastUsd = leastUsd;
-    this.place = hold.place;
-  }
-
-  get id(): string {
-    return this.#hold.id;
-  }
-
-  get requestId(): string {
-    return this.#hold.call.requestId;
-  }
-
-  get key(): string {
-    return this.#hold.key.name;
-  }
-
-  get group(): string | undefined {
-    return this.#hold.key.group ?? undefined;
-  }
-
-  get provider(): string {
-    return this.#hold.call.adapterId;
-  }
-
-  get model(): string {
-    return this.#hold.call.model;
-  }
-
-  get error(): 'SHUTTING_DOWN' {
-    return 'SHUTTING_DOWN';
-  }
+/** Of a key whose answers have so many tokens. */
+export function outputOf({ hasOutput, choices }: AccountedCall, meanOutput: number): number {
+  return hasOutput ? Math.round(meanOutput * choices) : 0;
 }

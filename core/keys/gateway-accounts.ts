@@ -17,8 +17,8 @@ import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NoRoom, NotedCall, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
-import { finalCost } from './call-note.ts';
-import { expectedTokens, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
+import { expectedTokens, finalCost } from './call-note.ts';
+import { HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { FailedLines } from './failed-lines.ts';
 import { KeyPlaces } from './key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
@@ -75,7 +75,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
     const key = this.#allowed(asking);
     if (key === undefined) return undefined;
-    this.#hasRoom(key);
+    if (isHeld(key)) this.#hasRoom(key, this.#options.now());
     if (isRequest && key.hasRates) this.#rates.take(key, {});
     return this.#places.of(key);
   }
@@ -83,10 +83,13 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#allowed(call);
     if (key === undefined) return undefined;
-    const hasRoom = this.#hasRoom(key) && this.#options.ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
+    const { ledger, now } = this.#options;
+    const heldAt = isHeld(key) ? now() : undefined;
+    const hasRoom = heldAt !== undefined && this.#hasRoom(key, heldAt) && ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
-    const terms = { key, taken, places: this.#places.of(key), hasRoom };
-    return isHeld(key) ? new KeyHold(call, terms, this.#reserve) : new KeyPass(call, terms, this.#admit);
+    const places = this.#places.of(key);
+    if (heldAt === undefined) return new KeyPass(call, { key, taken, places }, this.#admit);
+    return new KeyHold(call, { key, taken, places, hasRoom, at: isoTime(heldAt) }, this.#reserve);
   }
 
   #expectedTokens(call: AccountedCall, { name }: NamedKey): number {
@@ -111,9 +114,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. True if one that has its place at once has room. */
-  #hasRoom(key: NamedKey): boolean {
-    if (!isHeld(key)) return true;
-    const room = this.#options.ledger.room(key, this.#held.all);
+  #hasRoom(key: NamedKey, now: number): boolean {
+    const room = this.#options.ledger.room(key, this.#held.all, now);
     if (room === true) return true;
     if (room instanceof Promise)
       room.catch(() => undefined); // who reserves asks again, and gets the failure
@@ -159,7 +161,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const { usage } = end;
     const cost = usage === undefined ? NO_COST : finalCost(usage, hold.pricer);
     if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUnbilled(hold);
-    this.#record(end, at, cost, hold.key.group ?? undefined, hold.slot < 0 ? undefined : hold);
+    this.#record(end, at, cost, hold.group, hold.slot < 0 ? undefined : hold);
     this.#held.leave(hold); // held-until-counted
     this.#unbilled.end(hold.call, hold);
   }
@@ -208,8 +210,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   /** caps-hold. There is no turn between the answer and the hold, so of two calls the second one sees the first. With `hasRoom`, that was asked in this turn. */
   #reserveAt(hold: KeyHold, pricer: Pricer, hasRoom = false): Promise<void> | undefined {
     const { ledger, now } = this.#options;
-    const key = hasRoom ? hold.key : this.#stillAllowed(hold);
-    hold.key = key;
+    const key = hasRoom ? hold.owner : this.#stillAllowed(hold);
+    hold.owner = key;
     if (key.refusesUnpriced) {
       assertPriced(key, hold.call, pricer, this.#unbilled.isRefused(hold.call));
       const isFirst = !isBounded(hold.call, pricer) && !hold.hasEnded; // one that has ended will not be sent
@@ -217,7 +219,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
     const meanOutput = ledger.meanOutput(key.name);
-    const room = hasRoom || ledger.room(key, this.#held.beside(hold, { pricer, meanOutput }));
+    const room = hasRoom || ledger.room(key, this.#held.beside(hold, pricer, meanOutput));
     if (room instanceof Promise) {
       return room.then((answer) => {
         assertRoom(key, answer);
@@ -225,7 +227,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       });
     }
     assertRoom(key, room);
-    return this.#held.take(hold, { pricer, meanOutput, at: isoTime(now()) });
+    if (!hasRoom) hold.at = isoTime(now());
+    return this.#held.take(hold, pricer, meanOutput);
   }
 
   /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides: also by calls that have ended and wait for the price data. */
@@ -243,7 +246,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** still-allowed. Another key may have been made under the name since. */
-  #stillAllowed({ call, key: before }: KeyHold | KeyPass): NamedKey {
+  #stillAllowed({ call, owner: before }: KeyHold | KeyPass): NamedKey {
     const key = this.#keyOf(before.name);
     if (key === before) return key; // each change of the keys makes new objects
     if (key.hash !== before.hash) throw noSuchKey(key.name);
@@ -298,14 +301,14 @@ async function* withoutBlocks(lines: AsyncIterable<GatewayCall>): AsyncGenerator
 class KeyPass implements Hold {
   readonly call: AccountedCall;
   readonly readsOn = false;
-  readonly key: NamedKey;
+  readonly owner: NamedKey;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
   readonly #admit: (pass: KeyPass) => Promise<void> | undefined;
 
-  constructor(call: AccountedCall, { key, places, taken }: Omit<KeyTerms, 'hasRoom'>, admit: (pass: KeyPass) => Promise<void> | undefined) {
+  constructor(call: AccountedCall, { key, places, taken }: Omit<KeyTerms, 'hasRoom' | 'at'>, admit: (pass: KeyPass) => Promise<void> | undefined) {
     this.call = call;
-    this.key = key;
+    this.owner = key;
     this.places = places;
     this.taken = taken;
     this.#admit = admit;
@@ -318,7 +321,7 @@ class KeyPass implements Hold {
 
 /** In which its key was when the call was accepted, or sent if its account is held. */
 function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | undefined {
-  return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.key.group ?? undefined) : group;
+  return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.owner.group ?? undefined) : group;
 }
 
 function assertRoom({ name }: NamedKey, room: true | NoRoom): void {

@@ -11,20 +11,21 @@
 //   ends, hundreds of calls after it began; to fetch them cost as much as all sums.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
 //   leaves no less.
+// own-note: a call is its own note for the book. Most books keep only a few numbers of it, and an object for each note would have to be made and collected.
 import { isoTime } from '../base/iso-time.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
-import type { GatewayBook, UnderWay, Used } from '../store/port.ts';
+import type { Writable } from '../base/writable.ts';
+import type { GatewayBook, OpenCall, UnderWay, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
-import { estimated, newId, Note } from './call-note.ts';
+import { estimated, expectedUsage, newId, outputOf, USUAL_OUTPUT_TOKENS } from './call-note.ts';
 import type { Bound } from './key-limits.ts';
 import type { TakenTokens } from './key-rates.ts';
 import type { NamedKey } from './named-key.ts';
 
-/** Until a key has an answer. */
-const USUAL_OUTPUT_TOKENS = 1000;
 const NOTHING: Used = { usd: 0, tokens: 0 };
+const NOT_NOTED: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 export const NOTHING_UNDER_WAY: UnderWay = { roughly: () => NOTHING, exactly: () => NOTHING };
 const LOOK_EVERY_MS = 100;
 /** A call that was seen so often is no short one, and counts by itself if the process is killed. */
@@ -49,15 +50,17 @@ export interface KeyTerms {
   readonly taken: TakenTokens | undefined;
   /** When the call was accepted, its caps left room beside the calls under way. */
   readonly hasRoom: boolean;
+  /** When that was: ISO 8601. */
+  readonly at: string;
 }
 
 type Reserve = (hold: KeyHold, atOnce: boolean) => Promise<void> | undefined;
 
-/** The room of one call of a key with limits. */
-export class KeyHold implements Hold {
+/** The room of one call of a key with limits, and what is noted of the call (own-note). */
+export class KeyHold implements Hold, OpenCall {
   readonly call: AccountedCall;
-  /** With the limits that it had when the call was looked at last. */
-  key: NamedKey;
+  /** Its key, with the limits that it had when the call was looked at last. */
+  owner: NamedKey;
   /** Fixed when the call is admitted. */
   pricer: Pricer = NO_PRICE;
   /** Its place among the calls under way; -1 for none. */
@@ -68,6 +71,12 @@ export class KeyHold implements Hold {
   /** What it counts with while nothing is known of it, and its output at least. */
   expectedInput = 0;
   expectedOutput = 0;
+  /** When it was accepted, or noted last. */
+  at: string;
+  /** As it was noted last. */
+  usage: Usage = NOT_NOTED;
+  costUsd: number | null = null;
+  leastUsd: number | null = null;
   /** Where the book has it. */
   place: unknown;
   #id = '';
@@ -79,9 +88,10 @@ export class KeyHold implements Hold {
   readonly hasRoom: boolean;
   readonly #reserve: Reserve;
 
-  constructor(call: AccountedCall, { key, places, taken, hasRoom }: KeyTerms, reserve: Reserve) {
+  constructor(call: AccountedCall, { key, places, taken, hasRoom, at }: KeyTerms, reserve: Reserve) {
     this.call = call;
-    this.key = key;
+    this.owner = key;
+    this.at = at;
     this.places = places;
     this.taken = taken;
     this.hasRoom = hasRoom;
@@ -102,17 +112,43 @@ export class KeyHold implements Hold {
     return this.#id;
   }
 
+  get requestId(): string {
+    return this.call.requestId;
+  }
+
+  get key(): string {
+    return this.owner.name;
+  }
+
+  get group(): string | undefined {
+    return this.owner.group ?? undefined;
+  }
+
+  get provider(): string {
+    return this.call.adapterId;
+  }
+
+  get model(): string {
+    return this.call.model;
+  }
+
+  get error(): 'SHUTTING_DOWN' {
+    return 'SHUTTING_DOWN';
+  }
+
   /** What it counts with if the process is killed; undefined for a call that was never admitted. */
   get noted(): Usage | undefined {
     return this.slot < 0 ? undefined : aheadOf(this, this.call.usageSoFar());
   }
 
   /** as-expected. */
-  get usage(): Usage | undefined {
+  get expected(): Usage | undefined {
     return this.usageWith(this.call.usageSoFar());
   }
 
   /** The same of a call that has surely used this. */
+  usageWith(used: Usage): Usage;
+  usageWith(used: Usage | undefined): Usage | undefined;
   usageWith(used: Usage | undefined): Usage | undefined {
     if (used === undefined) return this.ofKey === undefined ? undefined : estimated(this.expectedInput, this.expectedOutput);
     return this.call.hasOutput ? this.#withExpectedOutput(used) : this.#withExpectedInput(used);
@@ -140,33 +176,22 @@ class Account {
   }
 }
 
-/** What a call takes from limits by the minute until it is known. */
-export function expectedTokens(call: AccountedCall, meanOutput?: number): number {
-  return expectedUsage(call, meanOutput).totalTokens;
-}
-
-function expectedUsage(call: AccountedCall, meanOutput = USUAL_OUTPUT_TOKENS): Usage {
-  return estimated(call.inputTokens(), outputOf(call, meanOutput));
-}
-
-function outputOf({ hasOutput, choices }: AccountedCall, meanOutput: number): number {
-  return hasOutput ? Math.round(meanOutput * choices) : 0;
-}
-
-/** What a call is admitted with. */
-export interface HoldTerms {
-  readonly pricer: Pricer;
-  readonly meanOutput: number | undefined;
-  /** ISO 8601. */
-  readonly at: string;
-}
-
 /** noted-ahead: what the book is to have of a call that has surely used this. */
 function aheadOf({ call, expectedInput, expectedOutput }: KeyHold, used: Usage | undefined): Usage {
   const output = used?.outputTokens ?? 0;
   const inputTokens = Math.max(used?.inputTokens ?? 0, expectedInput);
   const outputTokens = call.hasOutput ? output + Math.max(output, expectedOutput, USUAL_OUTPUT_TOKENS) : 0;
   return used === undefined ? estimated(inputTokens, outputTokens) : { ...used, ...estimated(inputTokens, outputTokens) };
+}
+
+/** As long as no other is asked for: only its price is of interest. */
+const expectation: Writable<Usage> = estimated(0, 0);
+
+function expectationOf({ expectedInput, expectedOutput }: KeyHold): Usage {
+  expectation.inputTokens = expectedInput;
+  expectation.outputTokens = expectedOutput;
+  expectation.totalTokens = expectedInput + expectedOutput;
+  return expectation;
 }
 
 function sumOf(one: Used, other: Used): Used {
@@ -201,7 +226,7 @@ export class HeldCalls {
     if (account === undefined || account.calls === 0) return sum;
     for (const hold of this.#holds) {
       if (hold === own || (hold.ofKey !== account && hold.ofGroup !== account)) continue;
-      const usage = surely ? hold.call.usageSoFar() : hold.usage;
+      const usage = surely ? hold.call.usageSoFar() : hold.expected;
       if (usage === undefined) continue;
       sum.tokens += usage.totalTokens;
       sum.usd += hold.pricer.least(usage) ?? 0;
@@ -213,8 +238,7 @@ export class HeldCalls {
   readonly all: UnderWay = { roughly: (bound) => this.sumOf(bound), exactly: (bound) => this.underWay(bound) };
 
   /** Those beside one that asks for room, together with what that one has used already or will surely use, and what it may use from now on. */
-  beside(asking: KeyHold, terms: Pick<HoldTerms, 'pricer' | 'meanOutput'>): UnderWay {
-    const { pricer, meanOutput } = terms;
+  beside(asking: KeyHold, pricer: Pricer, meanOutput: number | undefined): UnderWay {
     const usage = asking.call.usageSoFar();
     const used = usage === undefined ? NOTHING : { usd: pricer.least(usage) ?? 0, tokens: usage.totalTokens };
     const own = (): Used => {
@@ -231,7 +255,7 @@ export class HeldCalls {
   }
 
   /** The call counts as under way from now on. Undefined, or a promise that resolves, lets it be sent. Once more for a further attempt. */
-  take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> | undefined {
+  take(hold: KeyHold, pricer: Pricer, meanOutput = USUAL_OUTPUT_TOKENS): Promise<void> | undefined {
     if (hold.hasEnded) return undefined; // its caller has left, and it will not be sent
     const { call } = hold;
     hold.pricer = pricer;
@@ -241,7 +265,7 @@ export class HeldCalls {
     const used = call.usageSoFar();
     this.#recount(hold, used);
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    return this.#noteAhead(hold, used, at);
+    return this.#noteAhead(hold, used);
   }
 
   /** The call has ended. */
@@ -268,7 +292,7 @@ export class HeldCalls {
   }
 
   #join(hold: KeyHold): void {
-    const { name, group } = hold.key;
+    const { name, group } = hold.owner;
     hold.ofKey = this.#accountOf('key', name);
     hold.ofGroup = group === null ? undefined : this.#accountOf('group', group);
     hold.slot = this.#holds.push(hold) - 1;
@@ -294,8 +318,7 @@ export class HeldCalls {
 
   /** summed-up. `used` is what the call has surely used. */
   #recount(hold: KeyHold, used: Usage | undefined): void {
-    const usage = hold.usageWith(used);
-    if (usage === undefined) return;
+    const usage = used === undefined ? expectationOf(hold) : hold.usageWith(used);
     const at = hold.slot * NUMBERS;
     const numbers = this.#numbers;
     const usd = hold.pricer.least(usage) ?? 0;
@@ -315,9 +338,12 @@ export class HeldCalls {
       const usage = hold.call.usageSoFar();
       this.#recount(hold, usage);
       hold.looks += 1;
-      if (hold.looks === LOOKS_OF_SHORT) this.#book.noteAlone(new Note(hold, aheadOf(hold, usage), isoTime(Date.now())));
-      if (usage === undefined || this.#isNotedAhead(hold, usage)) continue;
-      this.#noteAhead(hold, usage, isoTime(Date.now()))?.catch(this.#onFault);
+      const isLong = hold.looks === LOOKS_OF_SHORT;
+      const isAhead = usage === undefined || this.#isNotedAhead(hold, usage);
+      if (!isLong && isAhead) continue;
+      hold.at = isoTime(Date.now());
+      if (isLong) this.#book.noteAlone(write(hold, usage));
+      if (!isAhead) this.#noteAhead(hold, usage)?.catch(this.#onFault);
     }
   }
 
@@ -328,18 +354,24 @@ export class HeldCalls {
     return !call.hasOutput || (noted[at + NOTED_OUTPUT] ?? 0) - outputTokens > MIN_HEADROOM_TOKENS;
   }
 
-  #noteAhead(hold: KeyHold, used: Usage | undefined, at: string): Promise<void> | undefined {
-    const ahead = aheadOf(hold, used);
-    const open = new Note(hold, ahead, at);
+  #noteAhead(hold: KeyHold, used: Usage | undefined): Promise<void> | undefined {
+    const { usage, costUsd, leastUsd } = write(hold, used);
     const from = hold.slot * NUMBERS;
     const numbers = this.#numbers;
-    numbers[from + NOTED_INPUT] = ahead.inputTokens;
-    numbers[from + NOTED_OUTPUT] = ahead.outputTokens;
-    numbers[from + NOTED_USD] = open.costUsd ?? open.leastUsd ?? 0;
-    const noted = this.#book.note(open);
-    hold.place = open.place;
-    return noted;
+    numbers[from + NOTED_INPUT] = usage.inputTokens;
+    numbers[from + NOTED_OUTPUT] = usage.outputTokens;
+    numbers[from + NOTED_USD] = costUsd ?? leastUsd ?? 0;
+    return this.#book.note(hold);
   }
+}
+
+/** own-note: what the book is to have of a call that has surely used this. */
+function write(hold: KeyHold, used: Usage | undefined): KeyHold {
+  const usage = aheadOf(hold, used);
+  hold.usage = usage;
+  hold.costUsd = hold.pricer.exact(usage);
+  hold.leastUsd = hold.costUsd === null ? hold.pricer.least(usage) : null;
+  return hold;
 }
 
 function add(account: Account | undefined, usd: number, tokens: number): void {

@@ -104,6 +104,11 @@ export const AnswerWait = {
       maximum: MAX_WAIT_SECONDS,
       description: 'The longest wait for the answer, in seconds; without it, the request does not wait',
     },
+    steps: {
+      type: 'boolean',
+      description:
+        'With `wait` and a stream: true for the events `run` and `approval` besides, which show the calls of tools and those that wait for people. Such a stream goes on while a call waits. Default false',
+    },
   },
 } as const;
 

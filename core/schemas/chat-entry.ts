@@ -220,6 +220,7 @@ const task = object({
   ttlMs: { ...orNull(count), description: 'How long the server keeps the task; null: for ever' },
   pollMs: { ...count, description: 'How often the server wants to be asked for it' },
 });
+const cancel = object({ t: name('cancel'), call, at: time });
 const input = object(
   {
     t: name('input'),
@@ -259,7 +260,7 @@ const end = object({ t: name('end'), at: time, status: oneOf(['done', 'failed', 
 ]);
 
 /** One line of a journal. */
-export const RunRecord = { anyOf: [run, resume, model, answer, ask, decision, begun, task, input, result, found, refused, unknown, end] } as const;
+export const RunRecord = { anyOf: [run, resume, model, answer, ask, decision, begun, task, cancel, input, result, found, refused, unknown, end] } as const;
 export type RunRecord = types.RunRecord;
 
 /** A whole result that was too long for the model, or with an offset or a limit some of its text. */

@@ -55,8 +55,7 @@ export const ToolServerSettings = closedObject(
         {
           grant: {
             ...oneOf(['authorization_code', 'client_credentials']),
-            description:
-              'A person signs in (`blockhouse tools login`), or Blockhouse for itself, with the secret `<server>.client_secret`; default authorization_code',
+            description: 'A person signs in (`blockhouse tools login`), or Blockhouse for itself; default authorization_code',
           },
           clientId: { type: 'string', minLength: 1, maxLength: 2048, description: 'The id of the client at the authorization server' },
           issuer: {
@@ -66,8 +65,20 @@ export const ToolServerSettings = closedObject(
             description: 'The only authorization server that is taken, letter by letter as it names itself',
           },
           scope: { type: 'string', minLength: 1, maxLength: 2048, description: 'What is asked for; left out, what the server says that it needs' },
+          method: {
+            ...oneOf(['client_secret', 'private_key_jwt']),
+            description:
+              'With client_credentials: Blockhouse proves who it is with the secret `<server>.client_secret`, or with a signature of a private key (RFC 7523); default client_secret',
+          },
+          keyFile: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 4096,
+            description: 'With private_key_jwt: the file of the private key (PEM or JWK); left out, the secret `<server>.client_key`',
+          },
+          keyId: { type: 'string', minLength: 1, maxLength: 256, description: 'With private_key_jwt: the name of the key at the authorization server (kid)' },
         },
-        ['grant', 'clientId', 'issuer', 'scope'],
+        ['grant', 'clientId', 'issuer', 'scope', 'method', 'keyFile', 'keyId'],
       ),
       description: 'Of a server at an address: how it is signed in to. It is part of what is approved',
     },

@@ -130,9 +130,9 @@ export interface GatewayBook {
   readonly isShared?: boolean;
   /**
    * Whether a call of a key may be sent beside its calls under way here. Answers with a promise only where the book must be read or asked first; then ask
-   * again, for meanwhile others may have come. Rejects with STORE_UNREACHABLE, or while the book can't be read.
+   * again, for meanwhile others may have come. `now`: epoch milliseconds, from who has just looked at the clock. Rejects with STORE_UNREACHABLE, or while the book can't be read.
    */
-  room(key: CappedKey, underWay: UnderWay): true | NoRoom | Promise<true | NoRoom>;
+  room(key: CappedKey, underWay: UnderWay, now?: number): true | NoRoom | Promise<true | NoRoom>;
   /**
    * Undefined, or a promise that resolves, lets the call be sent: if the process is killed, the call counts, by itself or together with others of its key and model. A
    * later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error.

@@ -3,11 +3,13 @@
 // bounded: a form is flat, with fields of a few kinds, of which some say how many and how long. What a server says beside that is dropped, and a form beyond the bounds is
 //   refused whole: its call has a result that says why, and nobody is asked.
 // no-secret: what sounds like a secret is not asked for here. It would stand in the journal, and the server's form is no place for it.
+// no-secret-said: a server may ask for a secret under another name, so an answer that has the form of a key is refused, too. Beyond that, who answers reads which server gets
+//   it and that it is kept; nobody else answers.
 // as-asked: an answer has a value for each required field and none for others, each of the kind and within the bounds that the form says.
 import { FORMATS, valueFault } from '../base/form-value.ts';
 import { isObject } from '../base/json.ts';
 import type { InputAnswer, InputField, InputForm } from '../types.ts';
-import { namesSecret } from './literal-secrets.ts';
+import { looksSecret, namesSecret } from './literal-secrets.ts';
 
 /** A server asks so often in one call. */
 export const MAX_ROUNDS = 5;
@@ -138,6 +140,13 @@ function refused(why: string): Error {
   return new Error(`The server asks a person for something, and nobody was asked: ${why}.`);
 }
 
+/** no-secret-said. */
+function secretFault(value: unknown): string | undefined {
+  return typeof value === 'string' && looksSecret(value)
+    ? 'has a key or token in it, which the server would get and the journal would keep; decline instead'
+    : undefined;
+}
+
 /** What is wrong with the answers, and where; undefined where they are right (as-asked). */
 export function answersFault(forms: InputForms, answers: InputAnswers): { readonly path: string; readonly problem: string } | undefined {
   const foreign = Object.keys(answers).find((name) => !Object.hasOwn(forms, name));
@@ -152,7 +161,7 @@ export function answersFault(forms: InputForms, answers: InputAnswers): { readon
     if (other !== undefined) return { path: `${path}.content.${other.slice(0, MAX_NAME)}`, problem: 'is no field of the form' };
     for (const field of fields) {
       const value = Object.hasOwn(content, field.name) ? content[field.name] : undefined;
-      const problem = value === undefined ? (field.isRequired ? 'must be answered' : undefined) : valueFault(field, value);
+      const problem = value === undefined ? (field.isRequired ? 'must be answered' : undefined) : (valueFault(field, value) ?? secretFault(value));
       if (problem !== undefined) return { path: `${path}.content.${field.name}`, problem };
     }
   }

@@ -57,7 +57,7 @@ export interface CallState {
   begunAt: string | undefined;
   pin: string | undefined;
   /** What its server has made of the last try, and when that was recorded. */
-  task: (ToolTask & { readonly at: string }) | undefined;
+  task: (ToolTask & { readonly at: string; readonly isCancelled?: boolean }) | undefined;
   /** The last one. */
   question: Question | undefined;
   /** What it costs, however often it is sent. */
@@ -251,6 +251,8 @@ export class RunState {
     } else if (record.t === 'task') {
       const { taskId, ttlMs, pollMs, at } = record;
       call.task = { taskId, ttlMs, pollMs, at };
+    } else if (record.t === 'cancel') {
+      if (call.task !== undefined) call.task = { ...call.task, isCancelled: true };
     } else if (record.t === 'result' || record.t === 'refused' || record.t === 'unknown') call.outcome ??= record; // one-outcome
     if (isCut(record)) this.#add([READ_RESULT]);
   }

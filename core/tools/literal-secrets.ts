@@ -84,7 +84,8 @@ function plainFlag(flag: string): string {
   return flag.replace(/^--?/, '');
 }
 
-function looksSecret(text: string): boolean {
+/** True for a text with a key or a token in it, by its form. */
+export function looksSecret(text: string): boolean {
   return SHAPES.test(text) || redact(text, []) !== text;
 }
 

@@ -11,7 +11,8 @@ import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
-import { expectedTokens, type KeyTerms } from '../keys/key-hold.ts';
+import { expectedTokens } from '../keys/call-note.ts';
+import type { KeyTerms } from '../keys/key-hold.ts';
 import { KeyPlaces } from '../keys/key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from '../keys/key-rates.ts';
 import type { KeyStore } from '../keys/key-store.ts';
@@ -59,7 +60,7 @@ class AskedHold implements Hold {
 
   constructor(
     call: AccountedCall,
-    { key, places, taken }: Omit<KeyTerms, 'hasRoom'>,
+    { key, places, taken }: Omit<KeyTerms, 'hasRoom' | 'at'>,
     { reserve, pause }: { reserve(hold: AskedHold): Promise<void> | undefined; pause(hold: AskedHold): void },
   ) {
     this.call = call;

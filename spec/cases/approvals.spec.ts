@@ -5,6 +5,8 @@ import { BANK } from '../support/tools/payment-host.ts';
 import { AT, answerRecord, approvalOf, modelRecord, runRecord } from '../support/tools/records.ts';
 import { crashedIn, pay, pendingIn, type ToolCore, type ToolCoreOptions, toolCore } from '../support/tools/tool-core.ts';
 import type { Said, Seen } from '../support/tools/tool-model.ts';
+import { RUNNABLE } from '../support/blocks.ts';
+import { until } from '../support/until.ts';
 
 t.setTimeout(120_000);
 
@@ -198,4 +200,26 @@ t.test('the bus and the log of the block tell of calls and decisions, and never 
   const [log] = await one.blocks.logs('ada');
   for (const line of ['approval.requested', 'approval.decided', 'tool.called', 'tool.finished']) t.match(log, { content: new RegExp(line) }, line);
   t.notMatch(JSON.stringify([log, one.facts.filter(({ type }) => /^(approval|tool)/.test(type))]), /canary/);
+});
+
+t.test('a call of a block in the archive does not wait and can not be decided; after a restore under another name it waits again under its id', async (t) => {
+  const one = await toolCore(t, { rules: { servers: ['bank'], ask: ['*'] }, say: ({ results }) => (results.length === 0 ? [pay('bob')] : 'Paid.') });
+  const id = await one.post('Pay bob.');
+  const [approval] = await pendingIn(one);
+  if (approval === undefined) throw new Error('nothing waits');
+  const yes = { decision: 'approve', digest: approval.digest } as const;
+  const { archiveName } = await one.blocks.archive('ada');
+  await pendingIn(one, 0);
+  await t.rejects(one.blocks.approval(approval.id), { code: 'APPROVAL_NOT_FOUND' });
+  await t.rejects(one.blocks.decideApproval(approval.id, yes, { channel: 'cli', name: 'x' }), { code: 'APPROVAL_NOT_FOUND' });
+  await one.create('ada', { ...RUNNABLE }); // who has its name now decides nothing of it
+  await t.rejects(one.blocks.decide('ada', approval.id, yes, { channel: 'cli', name: 'x' }), { code: 'APPROVAL_NOT_FOUND' });
+  await one.blocks.restore(archiveName, { name: 'eve' });
+  t.match(await pendingIn(one), [{ id: approval.id, digest: approval.digest, block: 'eve' }]);
+  t.match(await one.blocks.approval(approval.id), { block: 'eve' });
+  t.strictSame(one.effects(), []);
+  await one.blocks.start('eve');
+  await one.blocks.decideApproval(approval.id, yes, { channel: 'cli', name: 'x' });
+  await until('it is paid', () => one.effects().length === 1, 30_000);
+  t.match(one.effects(), [{ callId: `eve/${id}/1.1` }]);
 });

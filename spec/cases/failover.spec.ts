@@ -194,5 +194,44 @@ t.test('databases that fail', { skip: noPostgres }, async (t) => {
 
   t.test('X9: a standby takes over that has all commits', (t) => takeOver(t, false));
 
+  t.test('X9: a standby that each commit waits for takes over while messages come: nothing that was acknowledged is lost', async (t) => {
+    const primary = await OwnPostgres.start(t);
+    const { all, proxies } = await servers(t, primary);
+    await primary.crash();
+    const standby = await OwnPostgres.start(t, primary);
+    await primary.start();
+    await standby.start();
+    await ask(primary.store, "alter system set synchronous_standby_names = '*'");
+    await ask(primary.store, 'select pg_reload_conf()');
+    const isWaitedFor = async (): Promise<boolean> => (await number(primary.store, "select count(*) from pg_stat_replication where sync_state = 'sync'")) === 1;
+    while (!(await isWaitedFor())) await delay(20);
+    await until('the servers are back', () => !all.some(isAway));
+
+    const acknowledged: string[] = [];
+    let isOver = false;
+    const posting = BLOCKS.map(async (block, index) => {
+      for (let n = 0; !isOver; n += 1) {
+        await post(all[(index + n) % 2] as StartedCore, block, `${block}-${n}`);
+        acknowledged.push(`${block}-${n}`);
+      }
+    });
+    await until('messages come', () => acknowledged.length >= 6);
+    const before = acknowledged.length;
+    await primary.crash();
+    await ask(standby.store, 'select pg_promote()');
+    for (const proxy of proxies) proxy.leadTo(standby.store);
+    await until('they go on with the standby', () => acknowledged.length >= before + 6);
+    isOver = true;
+    await Promise.all(posting);
+    await assertSound(t, standby.store);
+    const there = await ask(standby.store, "select content from bh.message where role = 'user'");
+    t.same(there.map(({ content }) => String(content)).sort(), acknowledged.toSorted(), 'J1: each is there, once');
+    t.ok(
+      all.every((server) => server.factsOf('workspace.fault').some(({ error }) => /\(timeline 2 after 1\)/.test(String(error)))),
+      'both say that it is another one',
+    );
+    await close(all);
+  });
+
   t.test('X10: a standby takes over that lacks the last commits: what it has goes on, and nothing of what is lost is shown', (t) => takeOver(t, true));
 });

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import t from 'tap';
 import { createNoticeSender } from '../../adapters/outbound/notice-sender.ts';
 import { connectStore } from '../../core/index.ts';
@@ -10,11 +10,13 @@ import { RUNNABLE, repeatingDaemon, startCore } from '../support/blocks.ts';
 import { freePort } from '../support/free-port.ts';
 import { notifyingCore, startReceiver } from '../support/notify/receiver.ts';
 import { waitingCall } from '../support/notify/waiting-call.ts';
-import { noPostgres, postgresStore } from '../support/postgres.ts';
+import { argsForFile } from '../support/node-args.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { noPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-const KILLED = resolve(import.meta.dirname, '../support/notify/killed-core.ts');
+const KILLED = 'spec/support/notify/killed-core.ts';
 const MINUTE = 60_000;
 
 /** The files that wait for a target. */
@@ -60,7 +62,7 @@ t.test('a server that is killed between the delivery and the note of it sends th
   await one.create('ada');
   const { secret = '' } = await one.blocks.setNotifyTarget('phone', { url: receiver.url, events: ['message.done'] });
   await one.core.close();
-  child = spawn(process.execPath, ['--import=tsx', KILLED, one.workspace, daemon.url], { stdio: 'inherit' });
+  child = spawn(process.execPath, [...argsForFile(KILLED), one.workspace, daemon.url], { stdio: 'inherit' });
   t.strictSame(await once(child, 'exit'), [null, 'SIGKILL']);
   t.equal(pending(one.workspace).length, 1);
   await notifyingCore(t, { workspace: one.workspace, env: { OLLAMA_BASE_URL: daemon.url } });
@@ -156,7 +158,7 @@ t.test('a receiver that takes no connection, answers nothing, or answers late or
 });
 
 t.test('of two servers of one database, the one that has the block tells of it, once', { skip: noPostgres }, async (t) => {
-  const store = await postgresStore(t);
+  const store = await migratedStore(t);
   const receiver = await startReceiver(t);
   const one = await notifyingCore(t, { store: await connectStore(store) });
   const two = await notifyingCore(t, { store: await connectStore(store) });

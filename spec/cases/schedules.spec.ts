@@ -2,18 +2,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { connectStore } from '../../core/index.ts';
 import { RUNNABLE, repeatingDaemon, startCore } from '../support/blocks.ts';
-import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
+import { argsForFile } from '../support/node-args.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { ask, noPostgres } from '../support/postgres.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const HOUR = 3_600_000;
-const KILLED = resolve(import.meta.dirname, '../support/schedules/killed-core.ts');
+const KILLED = 'spec/support/schedules/killed-core.ts';
 
 t.test('case 49: a server that is killed between the message and the note of it sends one message', async (t) => {
   const begin = Date.parse('2026-11-20T10:30:00Z');
@@ -27,7 +28,7 @@ t.test('case 49: a server that is killed between the message and the note of it 
   await one.core.close();
   const last = (): string => (JSON.parse(readFileSync(file, 'utf8')) as { brief: { last: string } }).brief.last;
   const before = last();
-  const child = spawn(process.execPath, ['--import=tsx', KILLED, one.workspace, String(begin + HOUR / 2), upstream.url], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [...argsForFile(KILLED), one.workspace, String(begin + HOUR / 2), upstream.url], { stdio: 'inherit' });
   t.strictSame(await once(child, 'exit'), [null, 'SIGKILL'], 'it died with the message on disk');
   t.equal(last(), before, 'and without the note');
   t.match(one.readJson('ada', 'chat'), [{ role: 'user', clientId: 'schedule:brief:2026-11-20T11:00:00.000Z' }]);
@@ -40,7 +41,7 @@ t.test('case 49: a server that is killed between the message and the note of it 
 });
 
 t.test('servers of one database see one state of a schedule, which an export takes along', { skip: noPostgres }, async (t) => {
-  const store = await postgresStore(t);
+  const store = await migratedStore(t);
   const one = await startCore(t, { store: await connectStore(store) });
   const two = await startCore(t, { store: await connectStore(store) });
   await one.create('ada', { ...RUNNABLE, schedule: [{ id: 'brief', cron: '0 0 1 1 *', message: 'Write.' }] });
@@ -60,10 +61,10 @@ t.test(
   'case 49 in a database: a server is killed between the message and the note of it, and the next one sends no second message',
   { skip: noPostgres },
   async (t) => {
-    const store = await postgresStore(t);
+    const store = await migratedStore(t);
     const upstream = await startUpstream(t, repeatingDaemon);
     const workspace = testFolder(t);
-    const child = spawn(process.execPath, ['--import=tsx', KILLED, workspace, '0', upstream.url, store], { stdio: 'inherit' });
+    const child = spawn(process.execPath, [...argsForFile(KILLED), workspace, '0', upstream.url, store], { stdio: 'inherit' });
     t.strictSame(await once(child, 'exit'), [null, 'SIGKILL']);
     t.match(await ask(store, 'select status, client_id from bh.message'), [{ status: 'queued', client_id: /^schedule:once:/ }]);
     const noted = async () =>

@@ -5,7 +5,8 @@ import { type BlockEntry, type Core, connectStore } from '../../core/index.ts';
 import { createHttpTransport } from '../../transports/http/index.ts';
 import { createWsTransport } from '../../transports/ws/index.ts';
 import { askedOf, endAnswer, type Fact, RUNNABLE, repeatingDaemon, type StartedCore, type StartOptions, sendPiece, startCore } from '../support/blocks.ts';
-import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { ask, noPostgres } from '../support/postgres.ts';
 import { storeProxy } from '../support/store-proxy.ts';
 import { until } from '../support/until.ts';
 import { WsClient } from '../support/ws.ts';
@@ -13,7 +14,7 @@ import { type Answerer, sendJson } from '../support/upstream.ts';
 
 /** Servers of one database, each with a folder of its own. */
 async function servers(t: Test, count: number, options: StartOptions = {}): Promise<{ readonly all: readonly StartedCore[]; readonly store: string }> {
-  const store = await postgresStore(t);
+  const store = await migratedStore(t);
   const all: StartedCore[] = [];
   for (let n = 0; n < count; n += 1) all.push(await startCore(t, { ...options, store: await connectStore(store) }));
   return { all, store };
@@ -99,7 +100,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
   t.test(
     'the health of each says which server it is and how many there are, and is an error while the database is away; who comes and goes is an event',
     async (t) => {
-      const proxy = await storeProxy(t, await postgresStore(t));
+      const proxy = await storeProxy(t, await migratedStore(t));
       const all = [
         await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
         await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
@@ -135,7 +136,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
   );
 
   t.test('X49: an address of another server is refused as a provider, from when it listens until it has gone', async (t) => {
-    const store = await postgresStore(t);
+    const store = await migratedStore(t);
     const [a, b] = [
       await startCore(t, { store: await connectStore(store, { leaseMs: 2000 }) }),
       await startCore(t, { store: await connectStore(store, { leaseMs: 2000 }) }),
@@ -165,7 +166,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
   });
 
   t.test('X50: a page behind a balancer that takes turns sees each change of the list', async (t) => {
-    const store = await postgresStore(t);
+    const store = await migratedStore(t);
     const all: { readonly core: Core; readonly port: number }[] = [];
     for (const _server of ['a', 'b']) {
       const { core } = await startCore(t, { store: await connectStore(store) });

@@ -6,7 +6,8 @@ import { createToolHost } from '../../adapters/tools/index.ts';
 import { connectStore } from '../../core/index.ts';
 import type { RunRecord } from '../../core/types.ts';
 import { RUNNABLE, startCore } from '../support/blocks.ts';
-import { noPostgres, postgresStore } from '../support/postgres.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { noPostgres } from '../support/postgres.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { answerRecord, AT, modelRecord, runRecord } from '../support/tools/records.ts';
 import { PaymentHost } from '../support/tools/payment-host.ts';
@@ -129,7 +130,7 @@ t.test('a block all of whose skills are held answers, without a tool', async (t)
 });
 
 t.test('in a database, blocks have the skills of the workspace of each server, and none of their own', { skip: noPostgres }, async (t) => {
-  const store = await postgresStore(t);
+  const store = await migratedStore(t);
   const workspace = `${testFolder(t, { workspace: { ...INVOICE, blocks: { ada: { skills: { own: { 'SKILL.md': skillMd('own') } } } } } })}/workspace`;
   const say = ({ results }: Seen): Said => (results.length === 0 ? [READ] : `Read: ${results.join()}`);
   const one = await startCore(t, { workspace, store: await connectStore(store), tools: createToolHost({ workspace, env: {} }), answer: toolModel(say) });

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { ChatEntry, RunRecord } from '../../core/types.ts';
+import { argsForFile } from '../support/node-args.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { httpDesk } from '../support/tools/http-desk.ts';
 import type { TaskNodeOptions } from '../support/tools/task-node.ts';
@@ -12,13 +13,13 @@ import { toolModel } from '../support/tools/tool-model.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-const NODE = join(import.meta.dirname, '../support/tools/task-node.ts');
+const NODE = 'spec/support/tools/task-node.ts';
 const SERVER = join(import.meta.dirname, '../support/tools/task-server.mjs');
 
 t.setTimeout(300_000);
 
 function start(t: Test, options: TaskNodeOptions): ChildProcess {
-  const child = spawn(process.execPath, ['--import=tsx', NODE, JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = spawn(process.execPath, [...argsForFile(NODE), JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
   return child;
 }

@@ -5,7 +5,8 @@ import t, { type Test } from 'tap';
 import { type ChatEntry, connectStore, type RunRecord } from '../../core/index.ts';
 import { createHttpTransport } from '../../transports/http/index.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../support/blocks.ts';
-import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { ask, noPostgres } from '../support/postgres.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { pay } from '../support/tools/calls.ts';
 import { PaymentHost } from '../support/tools/payment-host.ts';
@@ -28,7 +29,7 @@ async function servers(
   t: Test,
   { say = PAYS, tools = { servers: ['bank'], ask: ['bank/*'] } }: { say?: (seen: Seen) => Said; tools?: object } = {},
 ): Promise<Servers> {
-  const store = await postgresStore(t);
+  const store = await migratedStore(t);
   const folder = testFolder(t, { a: {}, b: {} });
   const book = `${folder}/book`;
   const start = async (name: string): Promise<StartedCore> =>

@@ -7,7 +7,8 @@ import { lazyTools } from '../../cli/lazy-tools.ts';
 import { connectStore, type ToolHost, type ToolServerView } from '../../core/index.ts';
 import { createHttpTransport } from '../../transports/http/index.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../support/blocks.ts';
-import { noPostgres, postgresStore } from '../support/postgres.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { noPostgres } from '../support/postgres.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { answerOf } from '../support/tools/answer-of.ts';
 import { HOSTILE } from '../support/tools/sessions-rig.ts';
@@ -26,7 +27,7 @@ interface Node extends Omit<StartedCore, 'ask'> {
 }
 
 async function nodes(t: Test): Promise<{ readonly a: Node; readonly b: Node }> {
-  const store = await postgresStore(t);
+  const store = await migratedStore(t);
   const folder = realpathSync(testFolder(t, { a: {}, b: {} }));
   const answer = toolModel(({ results }) => (results.length === 0 ? [{ name: 'echo__echo', arguments: { text: 'hello' } }] : `It said ${results.join(' ')}`));
   let token = '';
@@ -124,7 +125,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
   });
 
   t.test('a file in the folder of a server is not read, and the doctor says so', async (t) => {
-    const store = await postgresStore(t);
+    const store = await migratedStore(t);
     const workspace = testFolder(t);
     writeFileSync(`${workspace}/mcp.json`, JSON.stringify({ mcpServers: { old: entry({}) } }), { mode: 0o600 });
     const tools = lazyTools({ config: { workspace, host: '127.0.0.1', port: 1 }, env: process.env, providerVariables: new Set() });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { ToolOutcome } from '../../core/index.ts';
 import { axeFindings, closeBrowser } from '../support/browser.ts';
 import { pay } from '../support/tools/calls.ts';
 import { toolWorld } from '../support/tools/tool-world.ts';
@@ -71,3 +72,45 @@ t.test('a call that runs is seen while it runs, and nothing asks for it again an
   await live.waitFor({ state: 'detached' });
   await page.getByText('Done.').waitFor();
 });
+
+t.test(
+  'what a server asks in a call, the answer of a person, and that it goes on as a task stand in the line of time, in words and at each width',
+  async (t) => {
+    const one = await toolWorld(t, { say: ({ results }) => (results.length === 0 ? [pay('carl')] : 'All done.') });
+    if (one === undefined) return;
+    const schema = { type: 'object', properties: { name: { type: 'string', title: 'Name on the ticket' } }, required: ['name'] };
+    const requests = { who: { method: 'elicitation/create', params: { mode: 'form', message: 'Who <b>travels</b>?\u200b', requestedSchema: schema } } };
+    one.host.call = async ({ input, onTask }) => {
+      if (input === undefined) return { kind: 'input-required', requests, requestState: 's', ms: 1 } as unknown as ToolOutcome;
+      await onTask?.({ taskId: 'task-1', ttlMs: null, pollMs: 1000 });
+      return { kind: 'result', isError: false, parts: [{ type: 'text', text: 'Booked.' }], ms: 1 };
+    };
+    await one.add('ada', { servers: ['bank'], allow: ['bank/*'] });
+    await one.post('ada', 'Book.');
+    const page = await one.world.page('/ui/blocks/ada');
+    await page.getByLabel('Name on the ticket').fill('Ada Lovelace');
+    await page.getByRole('button', { name: 'Send the answer' }).click();
+    await page.getByText('All done.').waitFor();
+    const run = page.locator('.steps');
+    await run.getByRole('button', { name: /1 call/ }).click();
+    await run.getByText('The server asked: Who <b>travels</b>?').waitFor();
+    await run.getByText('U+200B').waitFor();
+    await run.getByText('"Ada Lovelace"').waitFor();
+    await run.getByText('The server goes on with it as a task').waitFor();
+    const text = (await run.textContent()) ?? '';
+    const order = ['The server asked', 'Answered on the page', 'Ada Lovelace', 'goes on with it as a task', 'Booked.'].map((part) => text.indexOf(part));
+    t.ok(
+      order.every((at, index) => at > (order[index - 1] ?? -1)),
+      `in their order: ${order}`,
+    );
+    for (const width of [390, 900, 1440])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize({ width, height: 844 });
+        await page.emulateMedia({ colorScheme });
+        t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+        t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
+        const shots = process.env['SHOTS'];
+        if (shots !== undefined) await page.screenshot({ path: `${shots}/run-${width}-${colorScheme}.png` });
+      }
+  },
+);

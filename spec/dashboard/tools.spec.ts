@@ -90,6 +90,47 @@ t.test('a server is added by a form, looked at, and approved as it is on the scr
   t.strictSame(rig.read('mcp.json'), { mcpServers: {} });
 });
 
+t.test('beside buttons stand no commands, a server that runs is looked at again, and a client with its issuer is typed', async (t) => {
+  const one = await opened(t, async (rig) => {
+    rig.write({ mcpServers: { files: FILES, crm: { type: 'http', url: 'https://crm.example/mcp', headers: { 'X-Key': '${auth:crm.key}' } } } });
+    await rig.approve('files');
+    rig.sessions.running.add('files');
+  });
+  if (one === undefined) return;
+  const { world, rig } = one;
+  const page = await world.page('/ui/tools', { expected: [/400/] });
+  const region = (name: string) => page.getByRole('region', { name });
+  await region('files').getByText('Running', { exact: true }).waitFor();
+  await region('files').getByRole('button', { name: 'Look again' }).waitFor();
+  await region('crm').getByText('Its secret crm.key is not stored.', { exact: true }).waitFor();
+  await region('crm').getByRole('button', { name: 'Store' }).waitFor();
+  await page.getByRole('button', { name: 'Add a server…' }).click();
+  const dialog = page.getByRole('dialog');
+  t.equal(await dialog.getByLabel('Client id').count(), 0, 'it is for an address');
+  await dialog.getByLabel('Name').fill('desk');
+  await dialog.getByLabel('Command, address, or JSON').fill('https://desk.example/mcp');
+  await dialog.getByLabel('Client id').fill('my-blocks');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('needs clientId and issuer').waitFor();
+  await dialog.getByLabel('Issuer').fill('https://auth.example');
+  for (const width of [390, 900, 1440])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.emulateMedia({ colorScheme });
+      t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+      t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
+      const shots = process.env['SHOTS'];
+      if (shots !== undefined) await page.screenshot({ path: `${shots}/form-${width}-${colorScheme}.png` });
+    }
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await region('desk').getByText('desk.client_secret', { exact: true }).waitFor();
+  const oauth = { grant: 'client_credentials', clientId: 'my-blocks', issuer: 'https://auth.example' };
+  t.match(rig.read('mcp.json'), { blockhouse: { desk: { oauth } } });
+  t.notMatch(await page.locator('.tool-servers').textContent(), /blockhouse tools/);
+  const shots = process.env['SHOTS'];
+  if (shots !== undefined) await page.screenshot({ path: `${shots}/tools-1440-dark.png` });
+});
+
 t.test('a tool that has changed is shown beside what was approved, and is approved by the hash on the screen', async (t) => {
   const one = await opened(t, async (rig) => {
     rig.write({ mcpServers: { files: FILES } });

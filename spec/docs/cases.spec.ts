@@ -9,6 +9,7 @@ const TABLES: Readonly<Record<string, readonly number[]>> = {
   'docs/decisions/2026-11-20-gateway-cases.md': range(1, 58),
   'docs/decisions/2026-11-27-cases-of-several-servers.md': range(1, 51),
   'docs/decisions/2026-11-27-cases-of-connections.md': range(1, 55),
+  'docs/decisions/2026-11-28-cases-of-tools.md': range(1, 57),
   'docs/decisions/2026-11-20-block-cases.md': [
     ...[41, 42, 44, ...range(46, 53), 55, 56, 57, 58, 60, 61, ...range(63, 66), 68, 69],
     ...[...range(90, 94), 96, 97, 99, 100, ...range(124, 126), ...range(128, 131), ...range(134, 136)],

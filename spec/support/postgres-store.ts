@@ -4,7 +4,8 @@ import { createBus } from '../../core/bus.ts';
 import { connectPostgres, type PostgresOptions } from '../../core/store/postgres/postgres-store.ts';
 import type { BlockRef, Claim } from '../../core/store/port.ts';
 import type { BlockListener, EntrySource, Store } from '../../core/store/store.ts';
-import { ask, postgresStore } from './postgres.ts';
+import { migratedStore } from './migrated.ts';
+import { ask } from './postgres.ts';
 
 /** A database, and servers of it. */
 export interface PostgresPlace {
@@ -38,7 +39,7 @@ export const PLAIN: EntrySource = {
 };
 
 export async function postgresPlace(t: Test): Promise<PostgresPlace> {
-  const place = await postgresStore(t);
+  const place = await migratedStore(t);
   return {
     place,
     async open(options = {}) {

@@ -44,13 +44,18 @@ export const noPostgres: string | false = reason();
 
 /** A store for one test, as the value of BLOCKHOUSE_STORE: a new schema, which does not exist yet, and is dropped after the test. */
 export async function postgresStore(t: Test): Promise<string> {
-  server ??= startServer(); // one-server
-  const base = process.env['BLOCKHOUSE_TEST_STORE'] ?? (await server);
+  const base = process.env['BLOCKHOUSE_TEST_STORE'] ?? (await ownServer());
   const schema = `bh_test_${process.pid}_${randomBytes(4).toString('hex')}`;
   t.teardown(() => ask(base, `drop schema if exists ${schema} cascade`));
   const url = new URL(base);
   url.searchParams.set('schema', schema);
   return url.href;
+}
+
+/** The server that this process has started (one-server), as the address of its first database. */
+export function ownServer(): Promise<string> {
+  server ??= startServer();
+  return server;
 }
 
 /** A server of PostgreSQL that one test has for itself, to crash it. */
@@ -129,6 +134,35 @@ export async function ask(store: string, text: string, values: unknown[] = []): 
   } finally {
     await client.end();
   }
+}
+
+/** Statements one after the other on one connection, for what looks again and again. */
+export function askAgain(store: string): { ask(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>; end(): Promise<void> } {
+  const url = new URL(store);
+  const schema = url.searchParams.get('schema') ?? 'public';
+  url.searchParams.delete('schema');
+  let client: pg.Client | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <R>(work: () => Promise<R>): Promise<R> => {
+    const done = last.then(work);
+    last = done.catch(() => undefined); // who asked gets the failure
+    return done;
+  };
+  return {
+    ask: (text, values = []) =>
+      inTurn(async () => {
+        if (client === undefined) {
+          client = new pg.Client({ connectionString: url.href });
+          await client.connect();
+        }
+        return (await client.query(text.replaceAll('bh.', `${schema}.`), values)).rows;
+      }),
+    end: () =>
+      inTurn(async () => {
+        await client?.end();
+        client = undefined;
+      }),
+  };
 }
 
 function reason(): string | false {

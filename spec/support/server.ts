@@ -112,12 +112,16 @@ export async function readAnswer(response: IncomingMessage): Promise<Answer> {
   };
 }
 
-/** Resolves when `condition` holds; throws after a limit that only a defect reaches. */
+const SHORTEST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 250;
+
+/** Resolves when `condition` holds; throws after a limit that only a defect reaches. What takes longer is asked for less often: most conditions are requests. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string, limitMs = 60_000): Promise<void> {
-  const deadline = performance.now() + limitMs;
+  const from = performance.now();
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain: ${what}`);
-    await delay(5);
+    const waitedMs = performance.now() - from;
+    if (waitedMs > limitMs) throw new Error(`waited ${limitMs} ms in vain: ${what}`);
+    await delay(Math.min(SHORTEST_PAUSE_MS + waitedMs / 20, LONGEST_PAUSE_MS));
   }
 }
 
@@ -133,7 +137,7 @@ export function framesOf(text: string): Frame[] {
   return blocks
     .filter((block) => block !== ': keep-alive')
     .map((block) => {
-      const match = /^event: (start|content|done|error)\ndata: ([^\r\n]*)$/.exec(block);
+      const match = /^event: (start|content|run|approval|done|error)\ndata: ([^\r\n]*)$/.exec(block);
       if (match === null) throw new Error(`not a frame: ${JSON.stringify(block)}`);
       return { event: match[1] as string, data: JSON.parse(match[2] as string) as Record<string, unknown> };
     });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { FolderWatch } from '../../core/store/files/folder-watch.ts';
+import { FolderWatch, type FolderWatchesOptions } from '../../core/store/files/folder-watch.ts';
 
 export interface Watched {
   readonly watch: FolderWatch;
@@ -12,10 +12,10 @@ export interface Watched {
   readonly faults: Error[];
 }
 
-export function openWatch(t: Test, folder: string, usePolling = false): Watched {
+export function openWatch(t: Test, folder: string, usePolling = false, system?: FolderWatchesOptions['system']): Watched {
   const told: string[] = [];
   const faults: Error[] = [];
-  const watch = new FolderWatch(folder, { onFault: (_folder, error) => faults.push(error), usePolling });
+  const watch = new FolderWatch(folder, { onFault: (_folder, error) => faults.push(error), usePolling, system });
   watch.listeners.add((name) => told.push(name));
   t.teardown(() => watch.close());
   return { watch, told, faults };

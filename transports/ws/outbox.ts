@@ -7,9 +7,9 @@
 // cut-off: the client is cut off when more than `maxWaitingBytes` wait, or when none of them could leave for `stallMs`.
 // silent-after-close: after `close` nothing is sent and no timer runs.
 import type { LogLines, ReplyStep } from '../../core/index.ts';
+import type { RunFrame } from '../run-steps.ts';
 import type { Clock } from './clock.ts';
 import { type ServerFrame, writeFrame } from './frames.ts';
-import type { RunFrame } from './steps.ts';
 
 /** The part of a WebSocket that the outbox needs. */
 export interface Line {

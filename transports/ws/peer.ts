@@ -23,13 +23,13 @@ import {
   toBlockhouseError,
 } from '../../core/index.ts';
 import type { TransportLog } from '../log.ts';
+import { followSteps } from '../run-steps.ts';
 import { Allowance } from './allowance.ts';
 import { Batch } from './batch.ts';
 import type { Clock } from './clock.ts';
 import { readFrame, topicOf, type WorkspaceFrame } from './frames.ts';
 import type { WsLimits } from './limits.ts';
 import { Outbox } from './outbox.ts';
-import { followSteps } from './steps.ts';
 
 /** The close codes of RFC 6455 that this transport sends. The package `ws` sends 1002, 1007 and 1009 itself. */
 export const CLOSE = { goingAway: 1001, unsupportedData: 1003, policyViolation: 1008 } as const;

@@ -29,6 +29,8 @@ export interface Authority {
   readonly revocationEndpoint: string | undefined;
   /** How a client proves who it is; undefined where the metadata do not say it. */
   readonly authMethods: readonly string[] | undefined;
+  /** With what a client may sign; undefined where the metadata do not say it. */
+  readonly authAlgorithms: readonly string[] | undefined;
   readonly grants: readonly string[] | undefined;
   readonly hasS256: boolean;
   readonly takesClientDocuments: boolean;
@@ -65,6 +67,7 @@ export async function discovered(http: SignInHttp, wanted: Wanted, signal: Abort
     registrationEndpoint: optional('registration_endpoint'),
     revocationEndpoint: optional('revocation_endpoint'),
     authMethods: textsOf(document['token_endpoint_auth_methods_supported']),
+    authAlgorithms: textsOf(document['token_endpoint_auth_signing_alg_values_supported']),
     grants: textsOf(document['grant_types_supported']),
     hasS256: textsOf(document['code_challenge_methods_supported'])?.includes('S256') === true,
     takesClientDocuments: document['client_id_metadata_document_supported'] === true,

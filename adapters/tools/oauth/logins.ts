@@ -147,11 +147,19 @@ async function givenBack(signIns: SignIns, server: string, record: SignInRecord)
   if (endpoint === undefined) return accessToken === undefined ? undefined : 'Their authorization server takes none back, so they hold until they end.';
   const client = { clientId, secret: secretOf(signIns, server, record) };
   const named = namedBy({ url: record.url, issuer: isNamed === true ? issuer : undefined });
+  let assertion: (() => string) | undefined;
   const give = async (token: string | undefined, kind: 'access_token' | 'refresh_token'): Promise<void> => {
     if (token !== undefined)
-      await revoked(signIns.http, { endpoint, method, client, named }, token, kind, AbortSignal.any([signIns.signal, AbortSignal.timeout(REVOKE_MS)]));
+      await revoked(
+        signIns.http,
+        { endpoint, method, client: { ...client, assertion }, named },
+        token,
+        kind,
+        AbortSignal.any([signIns.signal, AbortSignal.timeout(REVOKE_MS)]),
+      );
   };
   try {
+    assertion = await signIns.assertionFor(server, record);
     await give(refreshToken, 'refresh_token');
     await give(accessToken, 'access_token');
     return undefined;

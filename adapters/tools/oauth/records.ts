@@ -16,6 +16,12 @@ export interface OAuthSettings {
   readonly clientId?: string | undefined;
   readonly issuer?: string | undefined;
   readonly scope?: string | undefined;
+  /** How a program proves who it is: with a secret (left out), or with a signature. */
+  readonly method?: 'client_secret' | 'private_key_jwt' | undefined;
+  /** The file of its key; left out, the stored one. */
+  readonly keyFile?: string | undefined;
+  /** The name of the key there. */
+  readonly keyId?: string | undefined;
 }
 
 /** A server of tools as a sign-in knows it. */
@@ -35,6 +41,10 @@ export interface SignInRecord {
   /** Of a client that was registered for this sign-in. */
   readonly clientSecret?: string | undefined;
   readonly method: AuthMethod;
+  /** Of `private_key_jwt`. */
+  readonly keyFile?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly algorithm?: string | undefined;
   readonly tokenEndpoint: string;
   readonly revocationEndpoint?: string | undefined;
   /** The user has named the issuer, so that it may be in a private network. */
@@ -61,12 +71,13 @@ export interface SignInView {
   readonly expiresAt: string | null;
 }
 
-/** The field of the secrets of a server. */
+/** Fields of the secrets of a server. */
 export const CLIENT_SECRET = 'client_secret';
+export const CLIENT_KEY = 'client_key';
 /** Beside the issuers: no address has this form. */
 const BEGUN = 'begun';
 const GRANTS: ReadonlySet<unknown> = new Set(['client_credentials', 'authorization_code']);
-const METHODS: ReadonlySet<unknown> = new Set(['none', 'client_secret_basic', 'client_secret_post']);
+const METHODS: ReadonlySet<unknown> = new Set(['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt']);
 
 /** The sign-in of a server (one-place); undefined for none, and for one that is not as we write it. */
 export function recordOf(credentials: CredentialStore, { name, url, oauth }: SignInPlace): SignInRecord | undefined {
@@ -77,10 +88,17 @@ export function recordOf(credentials: CredentialStore, { name, url, oauth }: Sig
   });
 }
 
-/** The secret of the client of a server, which the user has stored. */
-export function clientSecret(credentials: CredentialStore, server: string): string | undefined {
+/** The secret of the client of a server, or its key, which the user has stored. */
+export function clientSecret(credentials: CredentialStore, server: string, field = CLIENT_SECRET): string | undefined {
   const secrets = credentials.serverSecrets(server);
-  return Object.hasOwn(secrets, CLIENT_SECRET) ? secrets[CLIENT_SECRET] : undefined;
+  return Object.hasOwn(secrets, field) ? secrets[field] : undefined;
+}
+
+/** The stored secret that a sign-in needs; undefined for none. */
+export function neededSecret(oauth: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  if (oauth?.['grant'] !== 'client_credentials') return undefined;
+  if (oauth['method'] !== 'private_key_jwt') return CLIENT_SECRET;
+  return oauth['keyFile'] === undefined ? CLIENT_KEY : undefined;
 }
 
 /** All sign-ins of a server, also those that count for none of its present settings. */
@@ -179,6 +197,9 @@ function parsed(issuer: string, raw: unknown): SignInRecord[] {
       clientId,
       clientSecret: text('clientSecret'),
       method: method as AuthMethod,
+      keyFile: text('keyFile'),
+      keyId: text('keyId'),
+      algorithm: text('algorithm'),
       tokenEndpoint,
       revocationEndpoint: text('revocationEndpoint'),
       isNamed: isNamed === true || undefined,

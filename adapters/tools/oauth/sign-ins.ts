@@ -6,11 +6,24 @@
 import { BlockhouseError, type CredentialStore, inTurn } from '../../../core/index.ts';
 import { abortable } from '../abortable.ts';
 import { type Challenge, joinedScopes } from './challenge.ts';
-import { discovered, namedBy } from './discovery.ts';
+import { algorithmAt, assertionOf, type ClientKey, clientKeyIn, keyInFile } from './client-key.ts';
+import { type Authority, discovered, namedBy } from './discovery.ts';
 import { SignInFault } from './places.ts';
-import { clientSecret, isFresh, keepRecord, type OAuthSettings, recordOf, renewsItself, signInFault, type SignInPlace, type SignInRecord } from './records.ts';
+import {
+  CLIENT_KEY,
+  CLIENT_SECRET,
+  clientSecret,
+  isFresh,
+  keepRecord,
+  type OAuthSettings,
+  recordOf,
+  renewsItself,
+  signInFault,
+  type SignInPlace,
+  type SignInRecord,
+} from './records.ts';
 import { SignInHttp } from './sign-in-http.ts';
-import { authMethodFor, RefusedGrant, type Tokens, tokensFor } from './token-request.ts';
+import { authMethodFor, type Client, RefusedGrant, type Tokens, tokensFor } from './token-request.ts';
 
 /** What sign-ins are made with. */
 export interface SignInsOptions {
@@ -127,20 +140,18 @@ export class SignIns {
     record: SignInRecord | undefined,
     refusal: Refusal | undefined,
   ): Promise<SignInRecord & { readonly accessToken: string }> {
-    const { clientId = '', issuer } = oauth;
-    const secret = clientSecret(this.credentials, place.name);
-    if (secret === undefined)
-      throw new SignInFault(`its secret ${place.name}.client_secret is not stored; store it: \`blockhouse tools secret set ${place.name}.client_secret\``);
+    const { issuer } = oauth;
+    const proof = await this.#proof(place.name, oauth);
     const authority = await discovered(this.http, { url: place.url, issuer, metadata: refusal?.challenge?.metadata }, this.signal);
     if (authority.grants?.includes('client_credentials') === false)
       throw new SignInFault('its authorization server lets no program sign in for itself (client_credentials)');
-    const method = authMethodFor(true, authority.authMethods);
+    const client = proof(authority);
     const asked = oauth.scope ?? refusal?.challenge?.scope ?? authority.scope;
     const scope = refusal?.status === 403 ? joinedScopes(record?.scope ?? asked, refusal.challenge?.scope) : asked;
     const { tokenEndpoint, resource, revocationEndpoint } = authority;
     const tokens = await tokensFor(
       this.http,
-      { endpoint: tokenEndpoint, method, client: { clientId, secret }, named: namedBy({ url: place.url, issuer }) },
+      { endpoint: tokenEndpoint, method: client.known.method, client, named: namedBy({ url: place.url, issuer }) },
       { grant_type: 'client_credentials', scope, resource },
       this.signal,
     );
@@ -149,13 +160,32 @@ export class SignIns {
       url: place.url,
       resource,
       grant: 'client_credentials' as const,
-      clientId,
-      method,
+      ...client.known,
       tokenEndpoint,
       revocationEndpoint,
       isNamed: true,
     };
     return { ...known, ...this.kept(tokens, scope) };
+  }
+
+  /** How a program proves who it is, once its authorization server is known. */
+  async #proof(server: string, { clientId = '', method, keyFile, keyId }: OAuthSettings): Promise<(authority: Authority) => Proof> {
+    if (method === 'private_key_jwt') {
+      const key = await clientKeyOf(this.credentials, server, keyFile);
+      return ({ issuer, authMethods, authAlgorithms }) => {
+        const known = { clientId, method, keyFile, keyId: keyId ?? key.id, algorithm: algorithmAt(key, authMethods, authAlgorithms) };
+        return { clientId, secret: undefined, known, assertion: () => assertionOf(key, { ...known, issuer, now: this.clock() }) };
+      };
+    }
+    const secret = clientSecret(this.credentials, server) ?? notStored(server, CLIENT_SECRET);
+    return ({ authMethods }) => ({ clientId, secret, known: { clientId, method: authMethodFor(true, authMethods) } });
+  }
+
+  /** What signs for a client whose sign-in is known; undefined for one that signs nothing. */
+  async assertionFor(server: string, { method, clientId, issuer, keyFile, keyId, algorithm = '' }: SignInRecord): Promise<(() => string) | undefined> {
+    if (method !== 'private_key_jwt') return undefined;
+    const key = await clientKeyOf(this.credentials, server, keyFile);
+    return () => assertionOf(key, { clientId, issuer, algorithm, keyId, now: this.clock() });
   }
 
   async #refreshed(place: SignInPlace, record: SignInRecord | undefined): Promise<SignInRecord & { readonly accessToken: string }> {
@@ -188,6 +218,19 @@ export class SignIns {
   ): Required<Pick<SignInRecord, 'expiresAt' | 'scope' | 'refreshToken'>> & { accessToken: string } {
     return { accessToken, refreshToken, expiresAt: lifeMs === undefined ? undefined : this.clock() + lifeMs, scope: scope ?? asked };
   }
+}
+
+/** A client, and what its sign-in keeps of it. */
+interface Proof extends Client {
+  readonly known: Pick<SignInRecord, 'clientId' | 'method' | 'keyFile' | 'keyId' | 'algorithm'>;
+}
+
+async function clientKeyOf(credentials: CredentialStore, server: string, keyFile: string | undefined): Promise<ClientKey> {
+  return keyFile === undefined ? clientKeyIn(clientSecret(credentials, server, CLIENT_KEY) ?? notStored(server, CLIENT_KEY)) : keyInFile(keyFile);
+}
+
+function notStored(server: string, field: string): never {
+  throw new SignInFault(`its secret ${server}.${field} is not stored; store it: \`blockhouse tools secret set ${server}.${field}\``);
 }
 
 function notBegun(text: string, cause?: unknown): BlockhouseError {

@@ -10,10 +10,12 @@ export interface Client {
   readonly clientId: string;
   /** Undefined for a client that has none, such as a program on a person's machine. */
   readonly secret: string | undefined;
+  /** What it has signed, for one request. */
+  readonly assertion?: (() => string) | undefined;
 }
 
 /** How a client proves who it is. */
-export type AuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post';
+export type AuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
 
 /** What was given. */
 export interface Tokens {
@@ -44,7 +46,7 @@ export class RefusedGrant extends SignInFault {
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  invalid_client: ': the id or the secret of the client is not accepted',
+  invalid_client: ': the id, the secret or the key of the client is not accepted',
   unauthorized_client: ': this client may not sign in so',
   invalid_scope: ': a scope is not known, or not allowed for this client',
   invalid_target: ': it does not know the address of the server of tools',
@@ -98,7 +100,13 @@ function proven(
   grant: Readonly<Record<string, string | undefined>>,
 ): { form: URLSearchParams; headers: Record<string, string> } {
   const form = new URLSearchParams(Object.entries(grant).filter((one): one is [string, string] => one[1] !== undefined));
-  const { clientId, secret = '' } = client;
+  const { clientId, secret = '', assertion } = client;
+  if (method === 'private_key_jwt') {
+    // RFC 7523: the client is the subject of the assertion, so nothing else names it.
+    form.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
+    form.set('client_assertion', assertion?.() ?? '');
+    return { form, headers: {} };
+  }
   if (method === 'client_secret_basic')
     return { form, headers: { authorization: `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(secret)}`).toString('base64')}` } };
   form.set('client_id', clientId);

@@ -103,7 +103,7 @@ const NEXT: Teller<string> = {
   },
   'waiting-approval': (input) => {
     const until = input.pulse.nextWakeUp === null ? '' : ` If nobody does, the time for it ends ${moment(input)}.`;
-    return `The message goes on when somebody has decided.${until}`;
+    return `The message goes on when somebody has decided.${refusal(input)}${until}`;
   },
   stopping: () => 'It will stop within seconds; a reply that is not finished by then is kept as interrupted.',
   failed: ({ pulse }) => {
@@ -111,6 +111,12 @@ const NEXT: Teller<string> = {
     return `Nothing until ${cure}; ${waiting(pulse)}.`;
   },
 };
+
+/** The other half of the command that approves: who reads why must not look for it. */
+function refusal({ pulse: { reason } }: ToExplain): string {
+  const [, id] = /^blockhouse approve (\w+)$/.exec(reason?.fix ?? '') ?? [];
+  return id === undefined ? '' : ` \`blockhouse deny ${id}\` refuses it.`;
+}
 
 /** The other states need no person. */
 const FIX: Partial<Teller<string | null>> = {

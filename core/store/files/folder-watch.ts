@@ -1,25 +1,27 @@
 // The watch of one folder, for any number of listeners.
 //
 // reported-later: the constructor calls no listener and never throws. `onFault` gets each kind of failure once.
-// last-change: listeners always get the last change. The watcher's own throttling may drop it, so its raw events are used as well.
+// last-change: listeners always get the last change, because every event is passed on, those of one turn together.
 // no-gap: listeners also get the changes that happen while the watch is being set up.
 // new-folder: a folder that went away, or was replaced, is watched again as soon as it is there. A link is not a folder.
 // polling: on a system without free watches, the folder is read every second instead.
-import { basename, dirname } from 'node:path';
-import type { FSWatcher } from 'chokidar';
 import PQueue from 'p-queue';
 import { isTemporaryName } from './atomic-file.ts';
 import { contentsNow, differences, type FolderContents, folderIdentity, readContents } from './folder-contents.ts';
+import { type EndWatch, type Hearing, watchFolder } from './system-watch.ts';
 
 /** The pause between two readings of a folder that the system does not watch, or that does not exist. */
 const LOOK_MS = 1000;
 const EXHAUSTED: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
+const GONE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR']);
 
 /** How folders are watched, and the callback for failures. */
 export interface FolderWatchesOptions {
   onFault(folder: string, error: Error): void;
   /** Reads the folder every second instead of using the system's watches. */
   readonly usePolling?: boolean;
+  /** Another system than this one, to test what is done there. */
+  readonly system?: NodeJS.Platform | undefined;
 }
 
 /** Called with the base name of a file that was added, changed or removed; with '' when the folder itself went away. */
@@ -33,21 +35,25 @@ export class FolderWatch {
   /** Kinds of faults that `onFault` has got (reported-later). */
   readonly #reported = new Set<string>();
   readonly #touched = new Set<string>();
+  readonly #system: NodeJS.Platform | undefined;
   #usePolling: boolean;
-  #watcher: FSWatcher | undefined;
+  #endWatch: EndWatch | undefined;
   /** Which folder of this name is watched; undefined while there is none. */
   #identity: string | undefined;
   #contents: FolderContents = new Map();
   #retry: NodeJS.Timeout | undefined;
   #isAboutToBegin = false;
+  #isAboutToLook = false;
+  #mayBeMoved = false;
   #isClosed = false;
   readonly #queue = new PQueue({ concurrency: 1 });
 
   /** `folder` is an absolute path without a slash at its end. */
-  constructor(folder: string, { onFault, usePolling = false }: FolderWatchesOptions) {
+  constructor(folder: string, { onFault, usePolling = false, system }: FolderWatchesOptions) {
     this.#folder = folder;
     this.#onFault = onFault;
     this.#usePolling = usePolling;
+    this.#system = system;
     this.#attempt(() => {
       this.#identity = folderIdentity(folder);
       this.#contents = contentsNow(folder); // no-gap: as it is when the caller begins to listen
@@ -98,31 +104,48 @@ export class FolderWatch {
       this.#beginLater(); // polling
       return;
     }
-    const { watch } = await import('chokidar');
-    if (this.#isClosed) return;
-    const watcher = watch(this.#folder, {
-      depth: 0,
-      ignoreInitial: true,
-      followSymlinks: false,
-      atomic: false,
-      // Parents are ignored, because the watcher would watch the parent of a folder that goes away.
-      ignored: (path) => isTemporaryName(basename(path)) || (path !== this.#folder && dirname(path) !== this.#folder),
-    });
-    this.#watcher = watcher;
-    watcher.on('ready', () => this.#inTurn(() => this.#compare())); // no-gap
-    watcher.on('all', (_event, path) => this.#onPath(path));
-    watcher.on('raw', (event, path, details: unknown) => this.#onRaw(event, path, details)); // last-change
-    watcher.on('error', (error) => this.#fail(error));
+    if (!this.#isClosed) await this.#watch();
   }
 
-  /** Waits for the next turn first: in this one, the watcher may have got a system watch that it does not know of yet and would not close. */
+  async #watch(): Promise<void> {
+    let isOver = false;
+    // What is heard of a watch that has ended counts no more.
+    const heard = (work: () => void): void => {
+      if (!isOver) work();
+    };
+    const hearing: Hearing = {
+      onFile: (name) => heard(() => this.#touch(name)),
+      onAny: () => heard(() => this.#look()), // no-gap
+      onMoved: () => heard(() => this.#lookForMove()),
+      onGone: () => heard(() => this.#begin()),
+      onError: (error) => heard(() => this.#fail(error)),
+    };
+    try {
+      const end = await watchFolder(this.#folder, hearing, this.#system);
+      this.#endWatch = () => {
+        isOver = true;
+        return end();
+      };
+    } catch (error) {
+      if (GONE.has((error as NodeJS.ErrnoException).code))
+        this.#beginLater(); // it went away in the meantime
+      else this.#fail(error);
+    }
+  }
+
   async #end(): Promise<void> {
-    const watcher = this.#watcher;
-    this.#watcher = undefined;
-    if (watcher === undefined) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    watcher.add = () => watcher; // a pending check of a missing file would open the watch again
-    await watcher.close();
+    const end = this.#endWatch;
+    this.#endWatch = undefined;
+    await end?.();
+  }
+
+  #look(): void {
+    if (this.#isAboutToLook) return;
+    this.#isAboutToLook = true;
+    this.#inTurn(() => {
+      this.#isAboutToLook = false;
+      return this.#compare();
+    });
   }
 
   async #compare(): Promise<void> {
@@ -135,18 +158,14 @@ export class FolderWatch {
     this.#contents = contents;
   }
 
-  #onRaw(event: string, path: string | null, details: unknown): void {
-    // Without `watchedPath`, the watcher polls (its own environment variable can make it do so), and `path` is absolute.
-    const { watchedPath = path ?? this.#folder } = details as { watchedPath?: string };
-    if (watchedPath !== this.#folder) this.#onPath(watchedPath);
-    // The removal of the folder comes under its own name, as if it were a file inside.
-    else if (event === 'rename' && path === basename(this.#folder)) this.#begin();
-    else if (path !== null) this.#touch(path);
-  }
-
-  #onPath(path: string): void {
-    if (dirname(path) === this.#folder) this.#touch(basename(path));
-    else if (path === this.#folder && this.#identity !== this.#attempt(() => folderIdentity(this.#folder))) this.#begin(); // new-folder
+  /** new-folder. At the end of the turn, because events come in crowds. */
+  #lookForMove(): void {
+    if (this.#mayBeMoved) return;
+    this.#mayBeMoved = true;
+    setImmediate(() => {
+      this.#mayBeMoved = false;
+      if (!this.#isClosed && this.#identity !== this.#attempt(() => folderIdentity(this.#folder))) this.#begin();
+    });
   }
 
   #fail(error: unknown): void {

@@ -3,7 +3,7 @@
 // as-read: what the product reads alike has the same digest. A field that is left out has its default, and the order of fields says nothing.
 // waiting-apart: files keep messages that wait beside the newest entries, so they have an order of their own.
 import { createHash } from 'node:crypto';
-import { isObject } from '../../base/json.ts';
+import { inOrder } from '../../base/json.ts';
 import { isWaiting } from '../../block/conversation/chat-file.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
 import type { GatewayCall } from '../port.ts';
@@ -24,7 +24,7 @@ const NO_TEXT = /\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
 /** JSON in which fields have one order, so that the same value is the same text. */
 export function canonical(value: unknown): string {
-  return JSON.stringify(sorted(value)) ?? 'null';
+  return JSON.stringify(inOrder(value)) ?? 'null';
 }
 
 /** Reads the whole block. Rejects with what its reading rejects with. */
@@ -112,14 +112,4 @@ function isoOf(time: string): string {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, sorted(value[key])]),
-  );
 }

@@ -39,7 +39,7 @@ interface Running {
   /** The day for which `day`, `week` and `month` were summed; empty if they must be summed again. */
   for: string;
   /** Those that are kept of that day; NOTHING if none are. */
-  day: KeyDay;
+  day: Sums;
   week: Sums;
   month: Sums;
   lastDay: string | null;
@@ -48,7 +48,7 @@ interface Running {
   answers: number;
 }
 
-const NOTHING: KeyDay = { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0, output: 0, answers: 0 };
+const NOTHING: Sums = { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0, output: 0, answers: 0 };
 /** No time begins with it. */
 const NEVER = 'never';
 const DAY_CHARACTERS = '2026-11-22'.length;
@@ -61,6 +61,9 @@ export function countable(value: unknown): number {
 /** The name under which the sums of a group are kept. No key has such a name. */
 export const groupAccount = prefixed('group:');
 
+/** A day as the text that stands for it everywhere: each call compares days several times, and what is the same object is compared at once. */
+export const dayText = prefixed('');
+
 /** The sums of keys and groups by day. */
 export class DaySums {
   /** By day, the one that was counted last at the end; in it by key. */
@@ -68,6 +71,8 @@ export class DaySums {
   /** The JSON of days, of which only that of the present day changes. */
   readonly #texts = new Map<string, string>();
   #newest = NEVER;
+  /** When the last call that was counted has ended, and its day. Of many calls, several end in one millisecond. */
+  #last = { at: '', day: NEVER };
   #accountsOfNewest = new Map<string, Sums>();
 
   /** Counts a call on the day of its end, and also in `other`. */
@@ -75,7 +80,8 @@ export class DaySums {
     const { at, key, group, usage } = call;
     if (key === null || usage === null) return;
     const sums = sumsOf(call, usage);
-    const day = at.startsWith(this.#newest) ? this.#newest : at.slice(0, DAY_CHARACTERS); // mostly the same text, which is not hashed each time
+    if (this.#last.at !== at) this.#last = { at, day: at.startsWith(this.#newest) ? this.#newest : at.slice(0, DAY_CHARACTERS) };
+    const { day } = this.#last;
     this.add(day, key, sums);
     other?.add(day, key, sums);
     if (group === undefined) return;
@@ -85,8 +91,11 @@ export class DaySums {
   }
 
   add(day: string, account: string, more: KeyDay): void {
-    if (day !== this.#newest) this.#begin(day);
-    if (this.#texts.size > 0) this.#texts.delete(day);
+    this.begin(day);
+    this.addToNewest(account, more);
+  }
+
+  protected addToNewest(account: string, more: KeyDay): void {
     const known = this.#accountsOfNewest.get(account);
     if (known === undefined) this.#accountsOfNewest.set(account, { ...more });
     else addUp(known, more);
@@ -113,9 +122,11 @@ export class DaySums {
     return known;
   }
 
-  /** days-stay. */
-  #begin(day: string): void {
-    this.#newest = day;
+  /** A call is counted on this day. days-stay. */
+  protected begin(day: string): void {
+    if (this.#texts.size > 0) this.#texts.delete(day);
+    if (day === this.#newest) return;
+    this.#newest = dayText(day);
     this.#accountsOfNewest = this.days.get(day) ?? new Map<string, Sums>();
     this.days.delete(day);
     this.days.set(day, this.#accountsOfNewest);
@@ -137,17 +148,19 @@ export class SpendDays extends DaySums {
   readonly #running = new Map<string, Running>();
 
   override add(day: string, account: string, more: KeyDay): void {
-    super.add(day, account, more);
+    this.begin(day);
     const running = this.#runningOf(account);
-    if (running.lastDay === null || day > running.lastDay) running.lastDay = day;
+    if (running.for === day && running.day !== NOTHING) {
+      addUp(running.day, more);
+      addUp(running.week, more);
+      addUp(running.month, more);
+    } else {
+      this.addToNewest(account, more);
+      running.for = '';
+    }
+    if (day !== running.lastDay && (running.lastDay === null || day > running.lastDay)) running.lastDay = day;
     running.output += more.output;
     running.answers += more.answers;
-    if (running.for !== day || running.day === NOTHING) {
-      running.for = '';
-      return;
-    }
-    addUp(running.week, more);
-    addUp(running.month, more);
   }
 
   /** On this UTC day, in its week and in its month. The sums grow with further calls. */

@@ -2,6 +2,8 @@
 //
 // holds-nobody-up: a line is taken at once. If the database is slower than the events, lines are dropped and counted, so that they don't use up memory.
 // in-order: lines of one block are written in their order, and one batch after the other.
+// one-waits: behind the batch that is being written waits one more, with all that comes meanwhile. So a slow database gets larger batches, not more of them, and a block
+//   that is given back waits for two of them at most.
 import type { Database } from './pool.ts';
 import { ADD } from './sql/logs.ts';
 
@@ -31,6 +33,8 @@ export class LogWriter {
   #characters = 0;
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
+  /** one-waits. */
+  #next: Promise<void> | undefined;
 
   constructor(database: Database, node: () => string, onWritten: (blocks: readonly number[]) => void = () => undefined) {
     this.#database = database;
@@ -51,8 +55,12 @@ export class LogWriter {
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#turn = this.#turn.then(() => this.#write());
-    return this.#turn;
+    this.#next ??= this.#turn.then(() => {
+      this.#next = undefined;
+      return this.#write();
+    });
+    this.#turn = this.#next;
+    return this.#next;
   }
 
   /** in-order. */

@@ -4,6 +4,7 @@
 // given-up: what a server has changed before it was given up is not stored any more, also when it has joined again.
 // as-it-is-then: a document with revisions is written as it is then, and only over the revision that it follows.
 // before-release: a block is given back after its part is written, so that the next owner reads it.
+// one-waits: behind what is being written waits one more writing, for all who ask meanwhile: a block that is given back does not wait for those that change again and again.
 import type { Database } from './pool.ts';
 import { PROJECT } from './sql/blocks.ts';
 
@@ -56,6 +57,8 @@ export class Projection {
   #writing = new Map<number, Waiting>();
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
+  /** one-waits. */
+  #next: Promise<void> | undefined;
   #isFailing = false;
 
   constructor(options: ProjectionOptions) {
@@ -91,13 +94,17 @@ export class Projection {
 
   /** Writes what waits. Rejects with STORE_UNREACHABLE; it is tried again later. */
   flush(): Promise<void> {
-    const done = this.#turn.then(() => this.#flush());
-    this.#turn = done.catch(() => undefined); // whoever called has it
-    return done;
+    this.#next ??= this.#turn.then(() => {
+      this.#next = undefined;
+      return this.#flush();
+    });
+    this.#turn = this.#next.catch(() => undefined); // whoever called has it
+    return this.#next;
   }
 
   async close(): Promise<void> {
-    await this.flush();
+    do await this.flush();
+    while (this.#waiting.size > 0);
     clearTimeout(this.#timer);
   }
 
@@ -120,8 +127,12 @@ export class Projection {
   }
 
   async #flush(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const part = [...this.#waiting].slice(0, MOST_AT_ONCE);
+    const blocks = [...this.#waiting.keys()]; // what comes meanwhile is for the next one
+    for (let from = 0; from < blocks.length; from += MOST_AT_ONCE) {
+      const part = blocks.slice(from, from + MOST_AT_ONCE).flatMap((block): [number, Waiting][] => {
+        const waiting = this.#waiting.get(block);
+        return waiting === undefined ? [] : [[block, waiting]];
+      });
       for (const [block] of part) this.#waiting.delete(block);
       this.#writing = new Map(part);
       try {

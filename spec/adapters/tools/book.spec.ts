@@ -226,3 +226,20 @@ t.test('of the secrets in auth.json, those that the entry of a server names are 
   t.strictSame(ownSecrets, ['hunter2hunter2'], 'not a short one, nor a variable, nor what it does not get');
   t.ok(secrets.includes('another-secret'), 'which its log must not show either');
 });
+
+t.test('case 28: 1,000 tools are listed within 150 ms of a clock on which each look at a file takes 10, and nothing is started', async (t) => {
+  let at = 0;
+  const { book, sessions, write, approve } = serverRig(t, { now: () => (at += 10) });
+  write({ mcpServers: { files: FILES, more: FILES } });
+  const lists = [0, 1].map((one) => Array.from({ length: 500 }, (_, index) => readFileTool({ name: `tool_${one}_${index}` })));
+  sessions.lists.set('files', lists[0] ?? []);
+  sessions.lists.set('more', lists[1] ?? []);
+  await approve('files');
+  await approve('more');
+  const [begun, started] = [at, sessions.started.length];
+  const { tools, problems } = await book.catalogue(['files', 'more']);
+  t.equal(tools.length, 1000);
+  t.strictSame(problems, []);
+  t.ok(at - begun <= 150, `${at - begun} ms, however many tools there are`);
+  t.equal(sessions.started.length, started);
+});

@@ -6,7 +6,7 @@ import { RunningBook } from '../../../adapters/tools/leftovers.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
 import type { StdioStart } from '../../../adapters/tools/server.ts';
 import { startStdio } from '../../../adapters/tools/stdio-server.ts';
-import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
+import { runs, sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 import { until } from '../../support/until.ts';
 
 const sdk = await loadSdk();
@@ -30,16 +30,16 @@ t.test('a hundred lines in a minute that are no messages end a server', async (t
 });
 
 t.test('a server gets few variables, a folder of its own, and no key', async (t) => {
-  const env = { ...process.env, OPENAI_API_KEY: 'sk-canary', LANG: 'C.UTF-8' };
+  const env = { ...process.env, OPENAI_API_KEY: 'sk-canary', LANG: 'C.UTF-8', HTTPS_PROXY: 'http://proxy.example:3128' };
   const { hostile, call, workspace } = sessionsRig(t, { env });
   const server = hostile();
   const start = { ...server.start, env: { GREETING: 'hello' } } as typeof server.start;
   const seen = JSON.parse(textOf(await call({ ...server, start }, 'env')));
-  t.match(seen.env, { GREETING: 'hello', LANG: 'C.UTF-8', BLOCKHOUSE_SERVER: /^[0-9a-f]{32}$/ });
+  t.match(seen.env, { GREETING: 'hello', LANG: 'C.UTF-8', HTTPS_PROXY: 'http://proxy.example:3128', BLOCKHOUSE_SERVER: /^[0-9a-f]{32}$/ });
   t.strictSame(
     Object.keys(seen.env).filter(
       (name) =>
-        !/^(?:HOME|PATH|SHELL|TERM|LANG|TZ|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|REQUESTS_CA_BUNDLE|GREETING|BLOCKHOUSE_SERVER(?:_PROCESS)?|_TAPJS_.*|NODE_OPTIONS)$/.test(
+        !/^(?:HOME|PATH|SHELL|TERM|LANG|TZ|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|REQUESTS_CA_BUNDLE|(?:HTTPS?|ALL|NO)_PROXY|(?:https?|all|no)_proxy|GREETING|BLOCKHOUSE_SERVER(?:_PROCESS)?|_TAPJS_.*|NODE_OPTIONS)$/.test(
           name,
         ),
     ),
@@ -91,3 +91,43 @@ t.test('a secret in the words with which a server refuses its greeting is masked
   const start = { ...server.start, env: { TOKEN: 'correct-horse-battery' } } as typeof server.start;
   await t.rejects(call({ ...server, start }, 'echo'), { code: 'TOOL_NOT_BEGUN', message: /it refused the greeting \(The token \[redacted\] is wrong/ });
 });
+
+for (const [kind, bytes] of [
+  ['progress', 0],
+  ['changed', 0],
+  ['log', 0],
+  ['log', 4_000_000],
+  ['form', 0],
+  ['task', 0],
+  ['foreign', 0],
+] as const) {
+  t.test(
+    `a server that pours out ${kind}${bytes === 0 ? '' : ' in large pieces'} without an end is ended, others are served meanwhile, and nothing of it is kept`,
+    async (t) => {
+      const { hostile, call, sessions, pids } = sessionsRig(t);
+      const other = hostile({}, {}, { name: 'other', definition: 'other' });
+      t.equal(textOf(await call(other, 'echo', { text: 'before' })), 'before');
+      const before = process.memoryUsage();
+      const poured = call(hostile(), 'pour', { kind, bytes }).then(
+        () => 'a result',
+        (error: { code?: string; message?: string }) => `${error.code} ${error.message}`,
+      );
+      let turns = 0;
+      let served = 0;
+      let isOver = false;
+      void poured.then(() => (isOver = true));
+      while (!isOver) {
+        turns += 1;
+        if (textOf(await call(other, 'echo', { text: 'beside' })) === 'beside') served += 1;
+      }
+      t.match(await poured, /^TOOL_OUTCOME_UNKNOWN hostile has sent 100,000 messages, or 256 MiB of them/);
+      t.equal(served, turns);
+      t.ok(served >= 1, `${served} calls of another server`);
+      await until('its process is gone', () => !pids().slice(1).some(runs));
+      t.equal(sessions.stateOf('other').state, 'ready');
+      const after = process.memoryUsage();
+      const grown = Math.round((after.heapUsed + after.external - before.heapUsed - before.external) / 2 ** 20);
+      t.ok(grown < 200, `${grown} MiB more, garbage included`);
+    },
+  );
+}

@@ -14,7 +14,7 @@ interface Asked {
 }
 
 /** A bridge before a server that answers as `answer` says. */
-async function bridged(t: Test, answer: (asked: Asked) => void, key?: string) {
+async function bridged(t: Test, answer: (asked: Asked) => void, key?: string, maxWaiting?: number) {
   const asked: Asked[] = [];
   const server = createServer(async (req, res) => {
     const one = { headers: req.headers, body: await readText(req), res };
@@ -26,7 +26,9 @@ async function bridged(t: Test, answer: (asked: Asked) => void, key?: string) {
   t.teardown(() => server.close());
   const place = { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), token: 'bh_token', pid: process.pid };
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const done = bridgeMcp(new Client(place, new AbortController().signal), { input, output, key }).finally(() => output.end());
+  const done = bridgeMcp(new Client(place, new AbortController().signal), { input, output, key, ...(maxWaiting !== undefined && { maxWaiting }) }).finally(() =>
+    output.end(),
+  );
   let text = '';
   output.on('data', (chunk: Buffer) => {
     text += chunk.toString();
@@ -152,6 +154,46 @@ t.test('no more than so many are under way', async (t) => {
   }
   await done;
   t.equal(lines().length, 70);
+});
+
+const cancelOf = (requestId: unknown): string => JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+
+t.test('a request can be cancelled however many wait, whether it is under way or waits for its turn', async (t) => {
+  const { input, done, asked, lines } = await bridged(t, () => undefined);
+  for (let id = 0; id < 70; id += 1) input.write(`${request(id)}\n`);
+  await until('as many as may be', () => asked.length === 64);
+  input.write(`${cancelOf(69)}\n${cancelOf(0)}\n${cancelOf(1)}\n`);
+  await until('the next two', () => asked.length === 66);
+  input.end();
+  for (const one of asked) echo(one);
+  await until('the last ones', () => asked.length === 69);
+  for (const one of asked.slice(66)) echo(one);
+  await done;
+  const ids = lines().map(({ id }) => Number(id));
+  t.strictSame(
+    ids.sort((a, b) => a - b),
+    Array.from({ length: 67 }, (_, index) => index + 2),
+    'those that were cancelled get no answer, and the last one was never sent',
+  );
+});
+
+t.test('no more is read while as many wait as may, or too much of them', async (t) => {
+  const held = async (t: Test, line: (id: number) => string, count: number, maxWaiting?: number): Promise<void> => {
+    let isHeld = true;
+    const { input, done, asked } = await bridged(t, (one) => void (isHeld || echo(one)), undefined, maxWaiting);
+    for (let id = 1; id < count; id += 1) input.write(`${line(id)}\n`);
+    await until('as many as may be', () => asked.length === 64);
+    input.write(`${line(0)}\n`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    t.ok(input.readableLength > 0, 'some of it is not read');
+    isHeld = false;
+    for (const one of asked) echo(one);
+    input.end();
+    await done;
+    t.equal(asked.length, count, 'it is read when there is room');
+  };
+  await held(t, (id) => request(id), 100, 8);
+  await t.test('of long ones', (t) => held(t, (id) => request(id, 'ping', { text: 'x'.repeat(1_000_000) }), 120));
 });
 
 t.test('a key stands in for the token', async (t) => {

@@ -18,7 +18,7 @@ t.test('what waits is listed, shown, approved by the beginning of its id, and it
   t.match(await on('approvals'), { code: 0, stdout: '', stderr: 'Nothing waits for you.\n' });
   const message = await server.post('Pay bob.');
   const [waiting] = await server.pending();
-  const id = waiting?.id.slice(0, 8) ?? '';
+  const id = waiting?.id.slice(0, 9) ?? '';
   t.match(await on('approvals'), { code: 0, stdout: new RegExp(`${id} +ada +bank/pay`), stderr: new RegExp(`approve ${id}.*deny ${id}`) });
   t.match(await on('approvals', 'bob'), { code: 0, stdout: '' });
   t.match(await on('status'), { code: 0, stdout: /approvals +1 call waits for you; `.*approvals.*` lists it/ });
@@ -65,7 +65,8 @@ t.test('what a server asks is shown with its fields, and answered with --input',
   const id = waiting?.id ?? '';
   t.match(await on('approvals', '--id', id), {
     code: 0,
-    stdout: /The server bank asks: Who pays\?\n {2}\? name \(text, required\)\n {2}\? age \(whole number, at least 18\)/,
+    stdout:
+      /The server bank asks: Who pays\?\n {2}\? name \(text, required\)\n {2}\? age \(whole number, at least 18\)\nWhat you type goes to bank, and the journal of the block keeps it\. Type no secret\./,
   });
   t.match(await on('approve', id), { code: 2, stderr: /The server asks for something.*--input/ });
   t.match(await on('approve', id, '--input', '{"age": 3}'), { code: 2, stderr: /input\.who\.content\.name must be answered/ });

@@ -65,3 +65,28 @@ t.test('short names stand for exact versions, and their arguments are checked', 
   t.match(await on(['tools', 'add', 'y', '--env', 'hunter2', '--', 'c']), { code: 2, stderr: /--env must be NAME=value/ });
   t.match(await on(['tools', 'add', 'y', '--env', 'A_TOKEN=hunter2', '--', 'c']), { code: 2, stderr: /tools secret set y\.A_TOKEN/ });
 });
+
+t.test('how a server is signed in to is said when it is added, and nothing of it must be written into mcp.json by hand', async (t) => {
+  const { on, rig } = await desk(t);
+  const add = (...more: string[]) => on(['tools', 'add', 'crm', '--replace', '--url', 'https://crm.example/mcp', ...more]);
+  const oauth = () => (rig.read('mcp.json') as { blockhouse?: Record<string, { oauth?: object }> }).blockhouse?.['crm']?.oauth;
+  const client = ['--client-id', 'my-blocks', '--issuer', 'https://auth.example'];
+  t.match(await add(...client, '--grant', 'client_credentials'), { code: 0, stderr: /crm\.client_secret is not stored.*tools secret set crm\.client_secret/ });
+  t.strictSame(oauth(), { grant: 'client_credentials', clientId: 'my-blocks', issuer: 'https://auth.example' });
+  t.match(await add(...client, '--key-file', '~/crm.pem', '--key-id', 'k1', '--scope', 'read write'), { code: 0 });
+  t.strictSame(oauth(), {
+    grant: 'client_credentials',
+    clientId: 'my-blocks',
+    issuer: 'https://auth.example',
+    scope: 'read write',
+    method: 'private_key_jwt',
+    keyFile: '~/crm.pem',
+    keyId: 'k1',
+  });
+  t.match(await add(...client, '--method', 'private_key_jwt'), { code: 0, stderr: /tools secret set crm\.client_key/ });
+  t.match(await add('--client-id', 'my-blocks'), { code: 0 });
+  t.strictSame(oauth(), { clientId: 'my-blocks' });
+  t.match(await add('--client-id', 'my-blocks', '--key-file', '~/k.pem'), { code: 2, stderr: /needs clientId and issuer/ });
+  t.match(await add(...client, '--grant', 'implicit'), { code: 2, stderr: /grant/ });
+  t.match(await on(['tools', 'add', 'z', '--client-id', 'x', '--', 'c']), { code: 2, stderr: /A sign-in \(--client-id, --issuer and the like\) is for --url/ });
+});

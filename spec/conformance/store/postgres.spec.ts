@@ -3,7 +3,8 @@ import t from 'tap';
 import { createBus } from '../../../core/bus.ts';
 import { connectPostgres } from '../../../core/store/postgres/postgres-store.ts';
 import type { Store } from '../../../core/store/store.ts';
-import { noPostgres, postgresStore } from '../../support/postgres.ts';
+import { migratedStore } from '../../support/migrated.ts';
+import { noPostgres } from '../../support/postgres.ts';
 import { storeConformance } from './suite.ts';
 
 const LOCK = { announce: async () => undefined, release: async () => undefined };
@@ -14,7 +15,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       'a crash between the moves of a rename': 'a rename is one step',
     },
     async fresh(t) {
-      const place = await postgresStore(t);
+      const place = await migratedStore(t);
       const { settings, close } = await connectPostgres(place).then((connection) => ({ settings: connection.settings, close: () => connection.close() }));
       t.teardown(close);
       const open = async (now: () => number): Promise<Store> => {

@@ -3,11 +3,11 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { FileSettings } from '../../../core/store/files/settings.ts';
-import { migrate } from '../../../core/store/postgres/migrate.ts';
 import { parseStorePlace } from '../../../core/store/postgres/place.ts';
 import { Database } from '../../../core/store/postgres/pool.ts';
 import { PostgresSettings } from '../../../core/store/postgres/settings.ts';
-import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
+import { migratedStore } from '../../support/migrated.ts';
+import { ask, noPostgres } from '../../support/postgres.ts';
 import { settingsSuite } from './settings-suite.ts';
 
 const FILES = { halt: 'halted.json', keys: 'keys.json', models: 'models.json', token: '.api-token', mcp: 'mcp.json', 'mcp-pins': 'mcp-pins.json' };
@@ -28,8 +28,7 @@ settingsSuite(t, 'files', async (t) => {
 
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   settingsSuite(t, 'PostgreSQL', async (t) => {
-    const store = await postgresStore(t);
-    await migrate(parseStorePlace(store));
+    const store = await migratedStore(t);
     const open = async (): Promise<PostgresSettings> => {
       const database = await Database.open(parseStorePlace(store), { connections: 2 });
       const settings = await PostgresSettings.open(database);

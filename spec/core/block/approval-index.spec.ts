@@ -90,3 +90,13 @@ t.test('a store that has all approvals is asked where one is, also about one tha
   t.strictSame(await index.placeOf('a1'), { block: 'renamed', messageId: 'm1' });
   t.equal(await index.placeOf('a2'), undefined);
 });
+
+t.test('what a block waited for is not looked for under its name once it is in the archive: it may come back under another one', async (t) => {
+  const { index, bus, decided } = indexOf({ eve: [waits('m1', 'a1')] });
+  bus.emit('approval.requested', { block: 'ada', id: 'm1', approval: 'a1', tool: 'x/y', because: 'rule', expiresAt: '' });
+  decided('a0', 'denied', 'ada');
+  t.strictSame(await index.placeOf('a1'), { block: 'ada', messageId: 'm1' });
+  bus.emit('block.archived', { block: 'ada', archiveName: 'x' });
+  t.strictSame(await index.placeOf('a1'), { block: 'eve', messageId: 'm1' });
+  t.strictSame(index.decided('denied'), []);
+});

@@ -112,3 +112,19 @@ t.test('a cursor whose key is no place is refused before a store is asked', asyn
   }
   t.strictSame(asked, []);
 });
+
+t.test('page-held: ten thousand calls that wait are listed a page at a time, the next deadline first', async (t) => {
+  const journals: Record<string, readonly RunRecord[]> = {};
+  const idOf = (at: number): string => `a${String((at * 7919) % 10_000).padStart(5, '0')}`; // in no order
+  for (let block = 0; block < 200; block += 1) journals[`b${block}`] = asks(...Array.from({ length: 50 }, (_, at) => idOf(block * 50 + at)));
+  const first = await list(journals, {});
+  t.strictSame(
+    first.approvals.map(({ id }) => id),
+    Array.from({ length: 100 }, (_, at) => `a${String(at).padStart(5, '0')}`),
+  );
+  const next = await list(journals, { cursor: first.cursor, limit: 3 });
+  t.strictSame(
+    next.approvals.map(({ id }) => id),
+    ['a00100', 'a00101', 'a00102'],
+  );
+});

@@ -313,11 +313,22 @@ t.test('a failed attempt to go on is reported', async (t) => {
 });
 
 /** On blocks that are none. */
-function monitorsOf(blocks: object, onFault: (fault: string) => void = () => undefined, gate = new ChangeGate()): MonitorOperations {
+t.test('what another server has taken since it was found is not asked back from it', async (t) => {
+  const started: string[] = [];
+  const block = { name: 'ada', start: async (cause: string) => void started.push(cause), files: { config: { read: async () => ({ enabled: true }) } } };
+  const take = (): Promise<void> => Promise.reject(new Error('it is asked for'));
+  for (const isFree of [false, true]) {
+    const monitors = monitorsOf({}, undefined, undefined, { take, tryTake: async () => isFree });
+    await monitors.resume(block as unknown as Block, 'message');
+    t.same(started, isFree ? ['message'] : []);
+  }
+});
+
+function monitorsOf(blocks: object, onFault: (fault: string) => void = () => undefined, gate = new ChangeGate(), owners: object = {}): MonitorOperations {
   const context = {
     gate,
     blocks: { hold: () => undefined, ...blocks },
-    owners: { take: async () => undefined },
+    owners: { take: async () => undefined, tryTake: async () => true, ...owners },
     change: async (name: string, work: (block: Block) => Promise<unknown>) => work(await (blocks as OperationsContext['blocks']).find(name)),
     onFault: (what: string, error: unknown, block: string) => onFault(`${what} ${block}: ${(error as Error).message}`),
   };

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { AccountedCall } from '../../../core/gateway/account.ts';
 import { NO_PRICE } from '../../../core/gateway/pricing.ts';
-import { estimated, newId, Note } from '../../../core/keys/call-note.ts';
+import { finalCost, newId } from '../../../core/keys/call-note.ts';
 import { HeldCalls, KeyHold } from '../../../core/keys/key-hold.ts';
 import type { OpenCall } from '../../../core/store/port.ts';
 import type { Usage } from '../../../core/types.ts';
@@ -23,10 +23,10 @@ function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?
     inputTokens: () => call.input ?? 10,
     usageSoFar: () => call.used,
   };
-  return new KeyHold(accounted as AccountedCall, { key: keyWith({}, group, key), places: [], taken: undefined, hasRoom: false }, async () => undefined);
+  return new KeyHold(accounted as AccountedCall, { key: keyWith({}, group, key), places: [], taken: undefined, hasRoom: false, at: AT }, async () => undefined);
 }
 
-const underWay = (calls: HeldCalls, own: KeyHold) => calls.underWay({ kind: 'key', name: own.key.name }, own);
+const underWay = (calls: HeldCalls, own: KeyHold) => calls.underWay({ kind: 'key', name: own.key }, own);
 
 function heldCalls() {
   const noted: OpenCall[] = [];
@@ -39,15 +39,15 @@ t.test('the other calls of the same key count: as expected, and with more once t
   const { calls } = heldCalls();
   const own = holdOf('app');
   const growing: { used?: Usage } = {};
-  const terms = { pricer: perToken, meanOutput: undefined, at: AT };
-  await calls.take(holdOf('app', growing), terms);
-  await calls.take(holdOf('other'), terms);
+  const terms = [perToken, undefined] as const;
+  await calls.take(holdOf('app', growing), ...terms);
+  await calls.take(holdOf('other'), ...terms);
   t.same(underWay(calls, own), { usd: 1.01, tokens: 1010 });
   growing.used = usageOf(10, 20);
   t.same(underWay(calls, own), { usd: 1.01, tokens: 1010 }, 'its first words say nothing of its length');
   growing.used = usageOf(10, 2000);
   t.same(underWay(calls, own), { usd: 2.01, tokens: 2010 });
-  await calls.take(own, { ...terms, meanOutput: 40.4 });
+  await calls.take(own, perToken, 40.4);
   t.equal(underWay(calls, holdOf('app')).tokens, 2060);
   calls.leave(own);
   calls.leave(own);
@@ -57,7 +57,7 @@ t.test('the other calls of the same key count: as expected, and with more once t
 
 t.test('a call without output is expected to have none, and one without a price counts in tokens only', async (t) => {
   const { calls, noted } = heldCalls();
-  await calls.take(holdOf('app', { hasOutput: false }), { pricer: NO_PRICE, meanOutput: 500, at: AT });
+  await calls.take(holdOf('app', { hasOutput: false }), NO_PRICE, 500);
   t.same(underWay(calls, holdOf('app')), { usd: 0, tokens: 10 });
   t.match(noted, [{ usage: usageOf(10, 0), costUsd: null }]);
   calls.close();
@@ -67,15 +67,15 @@ t.test('texts that are sent in batches count with all of them until the last one
   const { calls } = heldCalls();
   const growing: { used?: Usage; hasOutput: boolean; input: number } = { hasOutput: false, input: 1000 };
   const texts = holdOf('app', growing);
-  await calls.take(texts, { pricer: perToken, meanOutput: undefined, at: AT });
+  await calls.take(texts, perToken);
   growing.used = usageOf(10, 0);
   t.same(underWay(calls, holdOf('app')), { usd: 1, tokens: 1000 }, 'one batch says nothing of the others');
-  const beside = calls.beside(texts, { pricer: perToken, meanOutput: undefined });
+  const beside = calls.beside(texts, perToken, undefined);
   t.same(beside.exactly({ kind: 'key', name: 'app' }), { usd: 0.01, tokens: 10 }, 'and what it has used counts when it asks for the next one');
   t.same(beside.own?.(), { usd: 0.99, tokens: 990 });
   const other: { used?: Usage } = {};
-  await calls.take(holdOf('app', other), { pricer: perToken, meanOutput: undefined, at: AT });
-  const between = () => calls.beside(texts, { pricer: perToken, meanOutput: undefined }).exactly({ kind: 'key', name: 'app' }).tokens;
+  await calls.take(holdOf('app', other), perToken);
+  const between = () => calls.beside(texts, perToken, undefined).exactly({ kind: 'key', name: 'app' }).tokens;
   t.equal(between(), 10, 'not what another call is expected to use: that would end one that was admitted before it');
   other.used = usageOf(10, 5);
   t.equal(between(), 25, 'but what it has used');
@@ -88,7 +88,7 @@ t.test('texts that are sent in batches count with all of them until the last one
 
 t.test('a call that asks for several answers is expected to have the output of as many', async (t) => {
   const { calls } = heldCalls();
-  await calls.take(holdOf('app', { choices: 128 }), { pricer: NO_PRICE, meanOutput: 500, at: AT });
+  await calls.take(holdOf('app', { choices: 128 }), NO_PRICE, 500);
   t.same(underWay(calls, holdOf('app')), { usd: 0, tokens: 64_010 });
   calls.close();
 });
@@ -96,15 +96,15 @@ t.test('a call that asks for several answers is expected to have the output of a
 t.test('a further attempt is noted under the same id, and a call whose caller has left is not noted', async (t) => {
   const { calls, noted } = heldCalls();
   const hold = holdOf('app');
-  const terms = { pricer: perToken, meanOutput: undefined, at: AT };
-  await calls.take(hold, terms);
-  await calls.take(hold, terms);
+  const terms = [perToken, undefined] as const;
+  await calls.take(hold, ...terms);
+  await calls.take(hold, ...terms);
   t.equal(noted.length, 2);
   t.equal(noted[0]?.id, noted[1]?.id);
   t.same(underWay(calls, holdOf('app')), { usd: 1.01, tokens: 1010 }, 'it counts once');
   const left = holdOf('app');
   calls.leave(left);
-  await calls.take(left, terms);
+  await calls.take(left, ...terms);
   t.equal(noted.length, 2);
   calls.leave(hold);
   t.same(underWay(calls, holdOf('app')), { usd: 0, tokens: 0 });
@@ -112,7 +112,7 @@ t.test('a further attempt is noted under the same id, and a call whose caller ha
 
 t.test('a call without a price of its own counts with what it costs at least', async (t) => {
   const { calls, noted } = heldCalls();
-  await calls.take(holdOf('app', { used: usageOf(10, 20) }), { pricer: { exact: () => null, least: aThousandth }, meanOutput: undefined, at: AT });
+  await calls.take(holdOf('app', { used: usageOf(10, 20) }), { exact: () => null, least: aThousandth });
   t.same(underWay(calls, holdOf('app')).usd, 1.01);
   t.match(noted, [{ costUsd: null, leastUsd: 1.03 }]);
   calls.close();
@@ -120,16 +120,16 @@ t.test('a call without a price of its own counts with what it costs at least', a
 
 t.test('the journal has the mean output of the key, so that a killed process leaves no less', async (t) => {
   const { calls, noted } = heldCalls();
-  await calls.take(holdOf('app'), { pricer: perToken, meanOutput: 20_000, at: AT });
+  await calls.take(holdOf('app'), perToken, 20_000);
   t.match(noted, [{ usage: usageOf(10, 20_000), costUsd: 20.01 }]);
   calls.close();
 });
 
 t.test('a group has the calls under way of all its keys, each of them noted once', async (t) => {
   const { calls, noted } = heldCalls();
-  const terms = { pricer: perToken, meanOutput: 90, at: AT };
+  const terms = [perToken, 90] as const;
   const [one, other] = [holdOf('app', {}, {}), holdOf('other', {}, {})];
-  for (const hold of [one, other, holdOf('alone')]) await calls.take(hold, terms);
+  for (const hold of [one, other, holdOf('alone')]) await calls.take(hold, ...terms);
   t.match(noted, [{ key: 'app', group: 'team' }, { key: 'other', group: 'team' }, { key: 'alone' }]);
   const ofTeam = (own: KeyHold) => calls.underWay({ kind: 'group', name: 'team' }, own).tokens;
   t.same([ofTeam(holdOf('app')), ofTeam(one), underWay(calls, holdOf('app')).tokens], [200, 100, 100]);
@@ -153,7 +153,7 @@ t.test('the journal has what a provider tells long before the end of its answer,
     const { calls, noted } = heldCalls();
     const growing: { used?: Usage; hasOutput: boolean } = { hasOutput: told.outputTokens > 0 };
     const hold = holdOf('app', growing);
-    await calls.take(hold, { pricer, meanOutput: undefined, at: AT });
+    await calls.take(hold, pricer);
     growing.used = told;
     await until('it is noted again', () => noted.length > 1);
     const { usage, costUsd } = noted.at(-1) ?? {};
@@ -165,21 +165,24 @@ t.test('the journal has what a provider tells long before the end of its answer,
   }
 });
 
-t.test('what is noted has an id of its own, what the call counts, and what its provider may bill at least', (t) => {
-  const { call, key } = holdOf('app', {}, {});
-  const [one, other] = [newId(), newId()];
-  t.not(one, other);
-  const hold = { call, key, id: one, place: 'here', pricer: { exact: () => null, least: aThousandth } };
-  const note = new Note(hold, estimated(10, 20), AT);
-  const { id, at, requestId, key: name, group, provider, model, usage, costUsd, leastUsd, error, place } = note;
-  t.same([id, at, requestId, name, group, provider, model, error, place], [one, AT, 'r', 'app', 'team', 'a', 'm', 'SHUTTING_DOWN', 'here']);
-  t.same([usage, costUsd, leastUsd], [{ ...usageOf(10, 20), estimated: true }, null, 0.03]);
-  t.end();
+t.test('what is noted has an id of its own, what the call counts, and what its provider may bill at least', async (t) => {
+  t.not(newId(), newId());
+  const { calls, noted } = heldCalls();
+  const hold = holdOf('app', {}, {});
+  hold.place = 'here';
+  await calls.take(hold, { exact: () => null, least: aThousandth }, 5000);
+  const [{ id, at, requestId, key, group, provider, model, usage, costUsd, leastUsd, error, place } = hold] = noted;
+  t.equal(id, hold.id, 'the same each time');
+  t.same([at, requestId, key, group, provider, model, error, place], [AT, 'r', 'app', 'team', 'a', 'm', 'SHUTTING_DOWN', 'here']);
+  t.same([usage, costUsd, leastUsd], [{ ...usageOf(10, 5000), estimated: true }, null, 5.01]);
+  t.same(finalCost(usageOf(10, 20), { exact: () => null, least: aThousandth }), { costUsd: null, leastUsd: 0.03 });
+  t.same(finalCost(usageOf(10, 20), perToken), { costUsd: 0.03 });
+  calls.close();
 });
 
 t.test('a further attempt at a part of a request is noted with the rest of it', async (t) => {
   const { calls, noted } = heldCalls();
-  await calls.take(holdOf('app', { used: usageOf(4, 0), hasOutput: false }), { pricer: perToken, meanOutput: undefined, at: AT });
+  await calls.take(holdOf('app', { used: usageOf(4, 0), hasOutput: false }), perToken);
   t.match(noted, [{ usage: usageOf(10, 0) }]);
   calls.close();
 });

@@ -122,3 +122,12 @@ t.test('as-asked: an answer fits its form, and the fault says where it does not'
   t.match(answersFault(forms, { a: { action: 'decline' } }), { path: 'input.b' });
   t.match(answersFault(forms, { a: { action: 'decline' }, b, c: b }), { path: 'input.c', problem: 'is not asked for' });
 });
+
+t.test('no-secret-said: an answer with a key or token in it is refused, whatever its field is called', async (t) => {
+  const forms = read({ a: form({ greeting: { type: 'string' } }) });
+  const said = (greeting: string) => answersFault(forms, { a: { action: 'accept', content: { greeting } } });
+  for (const secret of [`ghp_${'a'.repeat(36)}`, `my key is sk-ant-api03-${'b'.repeat(40)}`, `glpat-${'c'.repeat(20)}`])
+    t.match(said(secret), { path: 'input.a.content.greeting', problem: /^has a key or token in it, which the server would get/ }, secret);
+  for (const harmless of ['Ada', 'https://example.com/a?b=c', 'a sentence about tokens and keys', '2026-11-28', 'ada@example.com'])
+    t.equal(said(harmless), undefined);
+});

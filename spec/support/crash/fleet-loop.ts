@@ -20,12 +20,18 @@ export interface FleetLoopOptions {
   readonly leaseMs?: number;
   /** Each so many of the ends is a freeze of one and a half leases. */
   readonly freezeEach?: number;
+  /** Each so many of the ends kills a server that is about to join, if there is one. */
+  readonly killAtStartEach?: number;
   /** Told after each end. */
   readonly onEnd?: (count: number) => void;
 }
 
 export interface FleetReport {
   readonly kills: number;
+  /** Of the kills those of a server that did not answer yet. */
+  readonly killsAtStart: number;
+  /** Of the kills those of a server that had blocks, which others took. */
+  readonly killsOfOwners: number;
   readonly freezes: number;
   readonly seconds: number;
   /** Acknowledged messages. */
@@ -46,6 +52,8 @@ export interface FleetReport {
 const LONGEST_PIECE_MS = 60;
 const BETWEEN_ENDS_MS = 2000;
 const BETWEEN_POSTS_MS = 3200;
+/** Each so many of the ends are of any server, whether it has blocks or not. */
+const ANY_EACH = 5;
 /** A block goes on within a lease and two seconds; this is far more. It holds for each message, because a busy machine needs its time for many. */
 const LONGEST_TURN_MS = 120_000;
 
@@ -99,6 +107,7 @@ export async function endServersAgainAndAgain({
   blocks = 40,
   leaseMs = 8000,
   freezeEach = 8,
+  killAtStartEach = 6,
   onEnd,
 }: FleetLoopOptions): Promise<FleetReport> {
   const begin = performance.now();
@@ -106,7 +115,7 @@ export async function endServersAgainAndAgain({
   const daemon = new EchoDaemon(seed, LONGEST_PIECE_MS);
   const fleet = new Fleet({ folder, store, daemonUrl: await daemon.listen(), servers, leaseMs });
   const takeoverMs: number[] = [];
-  let freezes = 0;
+  let [freezes, killsAtStart, killsOfOwners] = [0, 0, 0];
   try {
     await fleet.start();
     const posters = Array.from({ length: blocks }, (_, index) => new Poster(fleet, `scale-${index}`, random.fork()));
@@ -115,16 +124,25 @@ export async function endServersAgainAndAgain({
     const posting = posters.map((poster) => poster.run(stop.signal));
     const takeovers: Promise<number | undefined>[] = [];
     const thaws: Promise<void>[] = [];
+    const replaced: Promise<void>[] = [];
     for (let count = 1; count <= ends; count += 1) {
       await delay(random.below(BETWEEN_ENDS_MS));
-      const place = random.pick(fleet.alive);
-      if (count % freezeEach === 0) {
+      const atStart = count % killAtStartEach === 0 ? fleet.starting : [];
+      const place = random.pick(atStart.length > 0 ? atStart : await atWork(fleet, count % ANY_EACH === 0 ? 0 : leaseMs * 2));
+      if (count % freezeEach === 0 && atStart.length === 0) {
         freezes += 1;
         thaws.push(fleet.freeze(place, leaseMs * 1.5));
-      } else takeovers.push((await fleet.kill(place)).taken);
+      } else {
+        killsAtStart += Math.min(atStart.length, 1);
+        const killed = await fleet.kill(place);
+        killsOfOwners += Math.min(killed.had, 1);
+        takeovers.push(killed.taken);
+        replaced.push(killed.replaced);
+        for (const each of [killed.taken, killed.replaced]) each.catch(() => undefined); // thrown below, where it is awaited
+      }
       onEnd?.(count);
     }
-    await Promise.all(thaws);
+    await Promise.all([...thaws, ...replaced]);
     stop.abort();
     await Promise.all(posting);
     takeoverMs.push(...(await Promise.all(takeovers)).filter((ms) => ms !== undefined));
@@ -137,6 +155,8 @@ export async function endServersAgainAndAgain({
     const [bills] = await ask(store, 'select count(*)::int as count from bh.ledger');
     return {
       kills: ends - freezes,
+      killsAtStart,
+      killsOfOwners,
       freezes,
       seconds: (performance.now() - begin) / 1000,
       messages: posters.reduce((sum, { posted }) => sum + posted.length, 0),
@@ -151,6 +171,16 @@ export async function endServersAgainAndAgain({
     await fleet.stop();
     daemon.close();
   }
+}
+
+/** Places whose server has blocks, while another one lives; after a while any that lives, because a busy machine may end servers faster than they take blocks. */
+async function atWork(fleet: Fleet, patienceMs: number): Promise<readonly number[]> {
+  for (const end = performance.now() + patienceMs; performance.now() < end; await delay(50)) {
+    const owners = await fleet.owners();
+    if (owners.length > 0 && fleet.alive.length > 1) return owners;
+  }
+  while (fleet.alive.length === 0) await delay(20);
+  return fleet.alive;
 }
 
 async function makeBlock(fleet: Fleet, name: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ask } from '../postgres.ts';
+import { askAgain } from '../postgres.ts';
 import type { ServerClient } from './server-client.ts';
 import { ServerProcess } from './server-process.ts';
 
@@ -28,6 +28,8 @@ class Place {
   client: ServerClient | undefined;
   /** Since when its server answers without a break, in monotonic milliseconds. */
   steadySince = Number.POSITIVE_INFINITY;
+  /** A server has been started here, and does not answer yet. */
+  isStarting = false;
   /** What its servers have said on stderr. */
   said = '';
 
@@ -37,8 +39,8 @@ class Place {
     mkdirSync(this.#workspace, { recursive: true });
   }
 
-  /** Milliseconds until it answered. Throws where it does not. */
-  async start(): Promise<number> {
+  /** Resolves when it answers, or was ended before. Throws where it does not start. */
+  async start(): Promise<void> {
     this.#takeToken();
     const { store, leaseMs, daemonUrl } = this.#options;
     const server = new ServerProcess({
@@ -47,31 +49,38 @@ class Place {
       env: { BLOCKHOUSE_STORE: store, BLOCKHOUSE_LEASE_MS: String(leaseMs) },
     });
     this.#server = server;
+    this.isStarting = true;
     const ready = await server.ready();
+    if (this.#server !== server) return ready?.client.close(); // ended while it started
+    this.isStarting = false;
     if (ready === undefined) throw new Error(`a server did not start: ${server.stderr}`);
     this.client = ready.client;
     this.steadySince = performance.now();
-    return ready.ms;
   }
 
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     this.client?.close();
     this.client = undefined;
     this.steadySince = Number.POSITIVE_INFINITY;
-    await this.#server?.kill(signal);
-    this.said += this.#server?.stderr ?? '';
+    this.isStarting = false;
+    const server = this.#server;
+    this.#server = undefined;
+    await server?.kill(signal);
+    this.said += server?.stderr ?? '';
   }
 
-  /** It stands still for so long, and goes on as if nothing had been. */
-  async freeze(ms: number): Promise<void> {
+  /** It stands still until what comes back is called, and goes on as if nothing had been. */
+  freeze(): () => void {
     const client = this.client;
+    const server = this.#server;
     this.client = undefined;
     this.steadySince = Number.POSITIVE_INFINITY;
-    this.#server?.child.kill('SIGSTOP');
-    await delay(ms);
-    this.#server?.child.kill('SIGCONT');
-    this.client = client;
-    this.steadySince = performance.now();
+    server?.child.kill('SIGSTOP');
+    return () => {
+      server?.child.kill('SIGCONT');
+      this.client = client;
+      this.steadySince = performance.now();
+    };
   }
 
   /** The token of a database lies in the folder of the first server. */
@@ -84,10 +93,12 @@ class Place {
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #places: readonly Place[];
+  readonly #database: ReturnType<typeof askAgain>;
 
   constructor(options: FleetOptions) {
     this.#options = options;
     this.#places = Array.from({ length: options.servers }, (_, index) => new Place(options, index));
+    this.#database = askAgain(options.store);
   }
 
   /** What all servers have said on stderr so far, those included that were killed. */
@@ -98,6 +109,11 @@ export class Fleet {
   /** Places whose server answers. */
   get alive(): readonly number[] {
     return this.#places.flatMap(({ client }, index) => (client === undefined ? [] : [index]));
+  }
+
+  /** Places whose server was started and does not answer yet. */
+  get starting(): readonly number[] {
+    return this.#places.flatMap(({ isStarting }, index) => (isStarting ? [index] : []));
   }
 
   /** Of the server at a place; undefined while it is killed or frozen. */
@@ -115,31 +131,47 @@ export class Fleet {
     return this.#ownedBy(this.#at(index).client?.url ?? '');
   }
 
+  /** Places whose server answers and has blocks. */
+  async owners(): Promise<readonly number[]> {
+    const rows = await this.#database.ask('select distinct n.url from bh.block b join bh.node n on n.id = b.owner');
+    const urls = new Set(rows.map(({ url }) => url));
+    return this.alive.filter((index) => urls.has(this.client(index)?.url));
+  }
+
   /** Its place stays empty. */
   lose(index: number): Promise<void> {
     return this.#at(index).end('SIGKILL');
   }
 
   /**
-   * Resolves once another server has its place; `taken` is the milliseconds until others had all that the killed one had. Undefined if it had nothing, or if no
-   * other server had answered for a lease then and went on: only such a server gives up others.
+   * Resolves once it is gone, and another server is on its way in its place: `replaced` says when that one answers. `taken` is the milliseconds until others had
+   * all that the killed one had. Undefined if it had nothing, or if no other server had answered for a lease then and went on: only such a server gives up others.
    */
-  async kill(index: number): Promise<{ readonly taken: Promise<number | undefined> }> {
+  async kill(index: number): Promise<{ readonly had: number; readonly taken: Promise<number | undefined>; readonly replaced: Promise<void> }> {
     const place = this.#at(index);
-    const url = place.client?.url ?? '';
+    const url = place.client?.url;
     await place.end('SIGKILL');
-    const taken = (await this.#ownedBy(url)) === 0 ? Promise.resolve(undefined) : this.#untilNobodyIs(url, performance.now());
-    await place.start();
-    return { taken };
+    const replaced = place.start();
+    const had = url === undefined ? 0 : await this.#ownedBy(url);
+    return { had, taken: had === 0 ? Promise.resolve(undefined) : this.#untilNobodyIs(url ?? '', performance.now()), replaced };
   }
 
-  freeze(index: number, ms: number): Promise<void> {
-    return this.#at(index).freeze(ms);
+  /** It stands still for so long. */
+  async freeze(index: number, ms: number): Promise<void> {
+    const thaw = this.#at(index).freeze();
+    await delay(ms);
+    thaw();
+  }
+
+  /** It stands still until what comes back is called. */
+  freezeUntil(index: number): () => void {
+    return this.#at(index).freeze();
   }
 
   /** In order. */
   async stop(): Promise<void> {
     await Promise.all(this.#places.map((place) => place.end('SIGTERM')));
+    await this.#database.end();
   }
 
   async #untilNobodyIs(url: string, from: number): Promise<number | undefined> {
@@ -149,7 +181,7 @@ export class Fleet {
   }
 
   async #ownedBy(url: string): Promise<number> {
-    const [row] = await ask(this.#options.store, 'select count(*)::int as count from bh.block b join bh.node n on n.id = b.owner where n.url = $1', [url]);
+    const [row] = await this.#database.ask('select count(*)::int as count from bh.block b join bh.node n on n.id = b.owner where n.url = $1', [url]);
     return Number(row?.['count']);
   }
 

@@ -1,8 +1,9 @@
 // An authorization server of our own, and a server of tools that takes its tokens alone. It keeps to the RFCs, and forgets nothing of what it was asked.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, type webcrypto } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
+import { judged, subjectOf } from './assertion-judge.ts';
 import { type HttpTools, httpTools } from './http-tools.ts';
 
 interface Given {
@@ -54,6 +55,11 @@ export class AuthorizationServer {
   /** What the redirect to the client says instead of its issuer; null for nothing. */
   says: string | null | undefined;
   origin = '';
+  /** Clients with a key: their public ones, and what they have signed so far. */
+  readonly keys = new Map<string, webcrypto.JsonWebKey>();
+  readonly assertions = new Set<string>();
+  /** Why an assertion was refused. */
+  readonly faults: string[] = [];
   readonly #options: StandInOptions;
 
   constructor(options: StandInOptions) {
@@ -101,7 +107,7 @@ export class AuthorizationServer {
       this.answer = undefined;
       if (answer !== undefined)
         return void response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(textOf(answer.body));
-      const [status, value] = this.#token(form, request.headers.authorization);
+      const [status, value] = this.#token(form, await this.#client(form, request.headers.authorization));
       return json(status, value);
     }
     if (request.method === 'POST' && url.pathname === '/register') {
@@ -110,6 +116,8 @@ export class AuthorizationServer {
       return json(201, { ...JSON.parse(body), client_id: id });
     }
     if (request.method === 'POST' && url.pathname === '/revoke') {
+      if (form.has('client_assertion') && (await this.#client(form, request.headers.authorization)) === undefined)
+        return json(401, { error: 'invalid_client' });
       this.revoked.push(form.get('token') ?? '');
       return void response.writeHead(200).end();
     }
@@ -146,8 +154,7 @@ export class AuthorizationServer {
     response.writeHead(302, { location: to.href }).end();
   }
 
-  #token(form: URLSearchParams, authorization: string | undefined): [status: number, body: object] {
-    const client = this.#clientOf(form, authorization);
+  #token(form: URLSearchParams, client: string | undefined): [status: number, body: object] {
     const refused = (error: string, status = 400): [number, object] => [status, { error, error_description: 'SECRET WORDS of the server' }];
     if (client === undefined) return refused('invalid_client', 401);
     const grant = form.get('grant_type');
@@ -175,6 +182,25 @@ export class AuthorizationServer {
     if (code === undefined || code.client !== client || code.redirect !== form.get('redirect_uri') || code.challenge !== hash) return refused('invalid_grant');
     if (code.resource !== form.get('resource')) return refused('invalid_target');
     return [200, this.give(client, code.resource, code.scope, true)];
+  }
+
+  /** A client with a key proves itself so and in no other way. */
+  async #client(form: URLSearchParams, authorization: string | undefined): Promise<string | undefined> {
+    const jwt = form.get('client_assertion');
+    if (jwt === null) return this.#clientOf(form, authorization);
+    try {
+      if (form.get('client_assertion_type') !== 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer') throw new Error('type');
+      if (authorization !== undefined || form.has('client_secret') || form.getAll('client_assertion').length !== 1) throw new Error('two ways');
+      const client = subjectOf(jwt);
+      if (form.has('client_id') && form.get('client_id') !== client) throw new Error('client_id');
+      const key = this.keys.get(client);
+      if (key === undefined) throw new Error('unknown');
+      await judged(jwt, { key, client, issuer: this.issuer, now: Date.now(), seen: this.assertions });
+      return client;
+    } catch (error) {
+      this.faults.push((error as Error).message);
+      return undefined;
+    }
   }
 
   #clientOf(form: URLSearchParams, authorization: string | undefined): string | undefined {

@@ -34,8 +34,11 @@ export class FakeSessions implements Sessions {
 
   async tidy(): Promise<void> {}
 
-  stateOf(): { readonly state: 'idle' } {
-    return { state: 'idle' };
+  /** Servers that run. */
+  readonly running = new Set<string>();
+
+  stateOf(server: string): { readonly state: 'idle' | 'ready' } {
+    return { state: this.running.has(server) ? 'ready' : 'idle' };
   }
 
   forgive(): void {}

@@ -104,6 +104,20 @@ const CALLS = {
     }
     return text('done');
   },
+  /** Writes messages of a kind as fast as they are read, without an end of its own. */
+  pour: async ({ kind, bytes = 0 }, { params }) => {
+    const more = { data: 'x'.repeat(bytes) };
+    const message = {
+      progress: { method: 'notifications/progress', params: { progressToken: params._meta?.progressToken, progress: 1, ...more } },
+      changed: { method: 'notifications/tools/list_changed' },
+      log: { method: 'notifications/message', params: { level: 'info', ...more } },
+      form: { id: 'f', method: 'elicitation/create', params: WHO.who.params },
+      task: { method: 'notifications/tasks', params: { taskId: 't', status: 'working' } },
+      foreign: { id: 999_999, result: {} },
+    }[kind];
+    const piece = `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`.repeat(bytes > 1000 ? 1 : 500);
+    for (;;) if (!process.stdout.write(piece)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+  },
   changed: ({ times }) => {
     for (let at = 0; at < times; at += 1) send({ method: 'notifications/tools/list_changed' });
     return text('told');

@@ -15,7 +15,7 @@ import { Database } from '../../../core/store/postgres/pool.ts';
 import type { ChatEntry, RunRecord } from '../../../core/types.ts';
 import { ask } from '../postgres.ts';
 import { pay } from './calls.ts';
-import { type NodeOptions, POINTS, type Point, TASK_POINTS } from './payment-node-options.ts';
+import { FORM_POINTS, type NodeOptions, POINTS, type Point, TASK_POINTS } from './payment-node-options.ts';
 import { toolModel } from './tool-model.ts';
 
 export interface KillOptions {
@@ -26,6 +26,8 @@ export interface KillOptions {
   readonly messages?: number;
   /** Payments are tasks, as far as they go: a call whose task is recorded is never unknown. */
   readonly withTasks?: boolean;
+  /** Each payment asks a person first, in a form, who answers as soon as it is shown. No form is answered twice. */
+  readonly withForms?: boolean;
   /** Makes a database for each round. Without it, each round is a folder. */
   newStore?(): Promise<string>;
 }
@@ -50,9 +52,18 @@ const LEASE_MS = 2000;
 const ROOT = resolve(import.meta.dirname, '../../..');
 const SERVER = join(import.meta.dirname, 'payment-server.mjs');
 
+let bundled: Promise<string> | undefined;
+
+/** Once for a process, and removed when that ends. */
+function bundledNode(): Promise<string> {
+  bundled ??= bundleNode();
+  return bundled;
+}
+
 /** The server as one file, because loading hundreds takes longer than all of its work. Within the tree, where its packages are found. */
-async function bundledNode(): Promise<string> {
+async function bundleNode(): Promise<string> {
   const folder = join(ROOT, '.tap', `tools-kill-${process.pid}-${Date.now()}`);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(folder, { recursive: true });
   const entry = join(import.meta.dirname, 'payment-node.ts');
   await build({
@@ -78,12 +89,21 @@ function randomFrom(seed: number): () => number {
 }
 
 /** Each message asks for three payments: one, then two side by side. */
-export async function killPayments({ folder, kills, seed, blocks = 3, messages = 2, withTasks = false, newStore }: KillOptions): Promise<KillReport> {
+export async function killPayments({
+  folder,
+  kills,
+  seed,
+  blocks = 3,
+  messages = 2,
+  withTasks = false,
+  withForms = false,
+  newStore,
+}: KillOptions): Promise<KillReport> {
   const node = await bundledNode();
   const random = randomFrom(seed);
   const names = Array.from({ length: blocks }, (_, index) => `b${index}`);
-  const daemon = await startModel(withTasks ? 'bank__pay_later' : 'bank__pay');
-  const moments = [...POINTS, ...(withTasks ? TASK_POINTS : []), 'any time', 'any time'] as const;
+  const daemon = await startModel(withTasks ? 'bank__pay_later' : withForms ? 'bank__pay_asked' : 'bank__pay');
+  const moments = [...POINTS, ...(withTasks ? TASK_POINTS : []), ...(withForms ? FORM_POINTS : []), 'any time', 'any time'] as const;
   const points: Record<string, number> = {};
   const faults: string[] = [];
   const rounds: Round[] = [];
@@ -101,6 +121,7 @@ export async function killPayments({ folder, kills, seed, blocks = 3, messages =
         daemon: daemon.url,
         server: SERVER,
         blocks: names,
+        answersForms: withForms,
         messages: Array.from({ length: messages }, (_, index) => `m${index}`),
       };
       let isOver = false;
@@ -118,7 +139,6 @@ export async function killPayments({ folder, kills, seed, blocks = 3, messages =
     }
   } finally {
     await daemon.close();
-    rmSync(node, { recursive: true, force: true });
   }
   return { kills: done, points, ...(await sum({ folder, rounds, names, calls: daemon.calls(), before: faults })) };
 }
@@ -282,18 +302,26 @@ async function sum({ folder, rounds, names, calls, before }: ToSum): Promise<Tot
   for (const { name: round, store } of rounds) {
     const paid = new Map<string, number>();
     for (const { callId } of linesOf<{ callId: string }>(join(folder, round.replace('round', 'book')))) paid.set(callId, (paid.get(callId) ?? 0) + 1);
+    const answered = linesOf<Answered>(join(folder, `${round.replace('round', 'book')}.answers`));
     for (const [callId, times] of paid) if (times > 1) faults.push(`${round}: ${callId} took effect ${times} times`);
     totals.effects += paid.size;
     const left = store === undefined ? leftInFolder(join(folder, round)) : await leftInDatabase(store);
     totals.bills += left.bills.length;
-    for (const name of names) await judgeBlock(left, { round, name, paid, totals, faults });
+    for (const name of names) await judgeBlock(left, { round, name, paid, answered, totals, faults });
     await left.close();
   }
   if (totals.bills > calls) faults.push(`${totals.bills} bills for ${calls} calls of the model`);
   return { ...totals, calls, faults };
 }
 
+/** What a server has heard in answer to its form. */
+interface Answered {
+  readonly callId: string;
+  readonly answers: { readonly who?: { readonly content?: { readonly name?: string } } };
+}
+
 interface Judged {
+  readonly answered: readonly Answered[];
   readonly round: string;
   readonly name: string;
   readonly paid: ReadonlyMap<string, number>;
@@ -301,8 +329,9 @@ interface Judged {
   readonly faults: string[];
 }
 
-async function judgeBlock({ bills, block }: Left, { round, name, paid, totals, faults }: Judged): Promise<void> {
+async function judgeBlock({ bills, block }: Left, { round, name, paid, answered, totals, faults }: Judged): Promise<void> {
   const { entries, records: recordsOf } = await block(name);
+  const isFormed = answered.length > 0;
   for (const { id, status, clientId, error } of entries.filter(({ role }) => role === 'user')) {
     const place = `${round} ${name} ${clientId}`;
     const answers = entries.filter(({ replyTo }) => replyTo === id);
@@ -329,9 +358,32 @@ async function judgeBlock({ bills, block }: Left, { round, name, paid, totals, f
       } else if (!(isGivenUp && outcome === 'not-run')) faults.push(`${place}: call ${call} is ${outcome}`);
       if (outcome === 'done' && !ran) faults.push(`${place}: call ${call} is said to be done, and the book does not have it`);
     }
+    if (isFormed) {
+      for (const { call, outcome } of steps)
+        for (const fault of formFaults(records, answered, `${name}/${id}`, call, outcome)) faults.push(`${place}: call ${call} ${fault}`);
+    }
     for (const callId of paid.keys()) {
       if (callId.startsWith(`${name}/${id}/`) && !steps.some(({ call }) => callId.endsWith(`/${call}`)))
         faults.push(`${place}: ${callId} took effect, and nobody is told`);
     }
   }
+}
+
+/** What is wrong with the form of a call, as the rest of a sentence. */
+function formFaults(records: readonly RunRecord[], answered: readonly Answered[], message: string, call: string, outcome: string): string[] {
+  const of = <T extends RunRecord['t']>(t: T): Extract<RunRecord, { readonly t: T }>[] =>
+    records.filter((record): record is Extract<RunRecord, { readonly t: T }> => record.t === t && 'call' in record && record.call === call);
+  const [inputs, asks, calls] = [of('input'), of('ask'), of('call')];
+  const ids = asks.map(({ approval }) => approval.id);
+  const decisions = records.filter((record) => record.t === 'decision' && ids.includes(record.approval));
+  const heard = answered.filter(({ callId }) => callId === `${message}/${call}`);
+  return [
+    ...(asks.length > inputs.length ? [`was shown ${asks.length} times for ${inputs.length} forms`] : []),
+    ...(decisions.length > asks.length ? [`was decided ${decisions.length} times`] : []),
+    ...(calls.length > 1 + decisions.length ? [`was sent ${calls.length} times, with ${decisions.length} answers`] : []),
+    ...(heard.length > 1 ? [`was answered ${heard.length} times`] : []),
+    ...(heard.some(({ answers }) => !ids.includes(answers.who?.content?.name ?? '')) ? ['was answered with what nobody has said'] : []),
+    ...(outcome === 'done' && heard.length === 0 ? ['is done without an answer'] : []),
+    ...(outcome === 'unknown' && inputs.length > 0 && calls.length < 2 ? ['has a form in its journal that was not shown again'] : []),
+  ];
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError } from '../../../core/errors.ts';
-import type { Catalogue, ServerSettings, ToolCallRequest, ToolDefinition, ToolHost, ToolOutcome } from '../../../core/tools/port.ts';
+import type { Catalogue, ServerSettings, ToolCallRequest, ToolDefinition, ToolHost, ToolOutcome, ToolQuestion } from '../../../core/tools/port.ts';
 
 const payment = {
   to: { type: 'string' },
@@ -37,6 +37,15 @@ export const BANK: readonly ToolDefinition[] = [
 /** Pays, as a task. */
 export const PAY_LATER = tool('pay_later', payment, ['to', 'amount'], WRITES);
 
+/** Asks a person who pays, and pays then. */
+export const PAY_ASKED = tool('pay_asked', payment, ['to', 'amount'], WRITES);
+
+/** What it asks. */
+const WHO = {
+  method: 'elicitation/create',
+  params: { mode: 'form', message: 'Who pays?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } },
+};
+
 /** The user trusts all annotations of the bank. */
 export const TRUSTED: ServerSettings = {
   marks: { readOnly: ['*'], idempotent: ['*'], closedWorld: ['*'] },
@@ -56,6 +65,8 @@ export interface PaymentHostOptions {
   /** Called with each call before its bytes leave, and after its answer has come. */
   onBefore?(call: ToolCallRequest): void | Promise<void>;
   onAfter?(call: ToolCallRequest): void | Promise<void>;
+  /** Called when the server has asked a person, before anybody knows. */
+  onQuestion?(call: ToolCallRequest): void | Promise<void>;
   /** Called after each answer about a task. */
   onAsked?(call: ToolCallRequest): void | Promise<void>;
 }
@@ -70,6 +81,8 @@ interface Answer {
   readonly taskId?: string;
   readonly isWorking?: boolean;
   readonly isGone?: boolean;
+  /** It asks a person. */
+  readonly asks?: boolean;
 }
 
 /** A host whose tools run in a process. */
@@ -93,7 +106,7 @@ export class PaymentHost implements ToolHost {
     return { tools: this.tools.filter(({ server }) => servers.includes(server)), settings, problems };
   }
 
-  async call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome> {
+  async call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion> {
     this.calls.push(call);
     await this.#options.onBefore?.(call);
     const begun = performance.now();
@@ -108,6 +121,10 @@ export class PaymentHost implements ToolHost {
       for (; answer?.isWorking === true; answer = await this.#ask(call, signal, taskId)) await delay(POLL_MS);
     } else for (; answer?.isWorking === true; answer = await this.#ask(call, signal, call.task?.taskId)) await delay(POLL_MS);
     if (answer === undefined) throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', signal.aborted ? 'the call was cut off' : 'bank has ended');
+    if (answer.asks === true) {
+      await this.#options.onQuestion?.(call);
+      return { kind: 'input-required', requests: { who: WHO }, requestState: call.callId, ms: performance.now() - begun };
+    }
     if (answer.isGone === true) throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', 'bank does not know the task any more');
     await this.#options.onAfter?.(call);
     return { kind: 'result', isError: answer.isError, parts: [{ type: 'text', text: answer.text }], ms: performance.now() - begun };
@@ -126,7 +143,7 @@ export class PaymentHost implements ToolHost {
       const cut = (): void => end(undefined);
       this.#waiting.set(id, end);
       signal.addEventListener('abort', cut, { once: true });
-      child.stdin.write(`${JSON.stringify({ id, tool: call.tool, args: call.arguments, callId: call.callId, taskId })}\n`);
+      child.stdin.write(`${JSON.stringify({ id, tool: call.tool, args: call.arguments, callId: call.callId, taskId, answers: call.input?.responses })}\n`);
     });
   }
 

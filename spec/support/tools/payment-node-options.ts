@@ -13,7 +13,18 @@ export const POINTS = [
 ] as const;
 /** Where it ends itself in tasks, besides. */
 export const TASK_POINTS = ['before-task-record', 'after-task-record', 'in-task'] as const;
-export type Point = (typeof POINTS)[number] | (typeof TASK_POINTS)[number];
+/** Where it ends itself in forms, besides: asked, shown, answered, sent. */
+export const FORM_POINTS = [
+  'before-input-record',
+  'after-input-record',
+  'before-ask-record',
+  'after-ask-record',
+  'before-decision-record',
+  'after-decision-record',
+  'before-answer-leaves',
+  'after-answer-effect',
+] as const;
+export type Point = (typeof POINTS)[number] | (typeof TASK_POINTS)[number] | (typeof FORM_POINTS)[number];
 
 export interface NodeOptions {
   readonly workspace: string;
@@ -30,4 +41,6 @@ export interface NodeOptions {
   /** Ends itself there, the n-th time that it comes by. */
   readonly point?: Point;
   readonly times: number;
+  /** What the tools ask a person is answered, as soon as it is shown. */
+  readonly answersForms?: boolean;
 }

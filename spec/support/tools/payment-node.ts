@@ -4,7 +4,7 @@ import { createOllama } from '../../../adapters/ollama/index.ts';
 import { connectStore, createCore } from '../../../core/index.ts';
 import { PostgresRuns } from '../../../core/store/postgres/runs.ts';
 import { hookJournals } from './journal-hooks.ts';
-import { BANK, PAY_LATER, PaymentHost } from './payment-host.ts';
+import { BANK, PAY_ASKED, PAY_LATER, PaymentHost } from './payment-host.ts';
 import type { NodeOptions, Point } from './payment-node-options.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as NodeOptions;
@@ -29,6 +29,7 @@ function hookFiles(): Promise<unknown> {
       if (has('call')) at('before-call-record');
       if (has('result')) at('before-result-record');
       if (has('task')) at('before-task-record');
+      for (const kind of ['input', 'ask', 'decision'] as const) if (has(kind)) at(`before-${kind}-record`);
       if (has('call') && options.point === 'torn-call-record' && left === 1) return Math.floor(text.length / 2);
       if (has('call') && options.point === 'torn-call-record') left -= 1;
       return undefined;
@@ -38,6 +39,7 @@ function hookFiles(): Promise<unknown> {
       if (kinds(text).includes('task')) at('after-task-record');
       if (kinds(text).includes('result')) at('after-result-record');
       if (kinds(text).includes('end')) at('after-end-record');
+      for (const kind of ['input', 'ask', 'decision'] as const) if (kinds(text).includes(kind)) at(`after-${kind}-record`);
     },
   });
 }
@@ -64,9 +66,9 @@ async function hookDatabase(): Promise<void> {
 const host = new PaymentHost({
   book: options.book,
   server: options.server,
-  tools: [...BANK, PAY_LATER],
-  onBefore: () => at('before-bytes-leave'),
-  onAfter: () => at('after-effect'),
+  tools: [...BANK, PAY_LATER, PAY_ASKED],
+  onBefore: ({ input }) => at(input === undefined ? 'before-bytes-leave' : 'before-answer-leaves'),
+  onAfter: ({ input }) => at(input === undefined ? 'after-effect' : 'after-answer-effect'),
   onAsked: () => at('in-task'),
 });
 const { store, leaseMs } = options;
@@ -100,6 +102,19 @@ const isOver = async (): Promise<boolean> => {
   }
   return true;
 };
-while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, store === undefined ? 10 : 50));
+/** Answers what is shown. Who is late hears that it was decided, or that its message is over. */
+async function answerForms(): Promise<void> {
+  const { approvals } = await core.blocks.approvals();
+  for (const { id, digest } of approvals) {
+    const input = { who: { action: 'accept' as const, content: { name: id } } };
+    await core.blocks.decideApproval(id, { decision: 'approve', digest, input }, { channel: 'cli', name: 'rig' }).catch((error: unknown) => {
+      if (!['APPROVAL_DECIDED', 'APPROVAL_NOT_FOUND'].includes((error as { code?: string }).code ?? '')) throw error;
+    });
+  }
+}
+while (!(await isOver())) {
+  if (options.answersForms === true) await answerForms();
+  await new Promise((resolve) => setTimeout(resolve, store === undefined ? 10 : 50));
+}
 process.stdout.write('over\n');
 await core.close();

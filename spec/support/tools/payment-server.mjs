@@ -22,6 +22,11 @@ const TOOLS = {
     add({ pay: to, amount, callId });
     return `Paid ${amount} to ${to}.`;
   },
+  /** Asks who pays, and pays with the answer. */
+  pay_asked: ({ to, amount }, callId) => {
+    add({ pay: to, amount, callId });
+    return `Paid ${amount} to ${to}, as asked.`;
+  },
   /** Keeps to a key: the same one again changes nothing. */
   pay_once: ({ to, amount, key }, callId) => {
     if (!lines().some((line) => JSON.parse(line).key === key)) add({ pay: to, amount, key, callId });
@@ -47,7 +52,14 @@ const taskOf = (taskId) => {
   return lines.map((line) => JSON.parse(line)).find((task) => task.taskId === taskId);
 };
 
-async function take({ id, tool, args, callId, taskId }) {
+async function take({ id, tool, args, callId, taskId, answers }) {
+  if (tool === 'pay_asked') {
+    if (answers === undefined) {
+      process.stdout.write(`${JSON.stringify({ id, isError: false, asks: true })}\n`);
+      return;
+    }
+    appendFileSync(`${book}.answers`, `${JSON.stringify({ callId, answers })}\n`);
+  }
   if (taskId !== undefined) {
     const task = taskOf(taskId);
     const text = task === undefined ? undefined : `Paid ${task.args.amount} to ${task.args.to}.`;

@@ -18,6 +18,15 @@ export async function readResult(block: string, messageId: string, ref: string):
 
 type Of<T extends RunRecord['t']> = Extract<RunRecord, { readonly t: T }>;
 
+/** A wait for a person, with its end. */
+interface Wait {
+  readonly ask: Of<'ask'>['approval'];
+  decision?: Of<'decision'>;
+}
+
+/** A wait, what the server has asked, or that it goes on by itself. */
+export type Moment = Wait | Of<'input'> | Of<'task'>;
+
 /** A call of a tool, with all that the journal has of it. */
 export interface ToolLine {
   readonly kind: 'tool';
@@ -28,8 +37,8 @@ export interface ToolLine {
   /** When it was sent; undefined if it was not. */
   at?: string;
   tries: number;
-  ask?: Of<'ask'>['approval'];
-  decision?: Of<'decision'>;
+  /** What happened to it on the way, in this order. */
+  readonly moments: Moment[];
   /** `done`, `unknown`, or why it was refused; undefined while it waits or runs. */
   outcome?: string;
   isError?: boolean;
@@ -64,7 +73,7 @@ export type RunLine = ToolLine | ModelLine | BeginLine;
 export function linesOfRun(records: readonly RunRecord[]): readonly RunLine[] {
   const lines: RunLine[] = [];
   const tools = new Map<string, ToolLine>();
-  const asked = new Map<string, ToolLine>();
+  const asked = new Map<string, Wait>();
   for (const record of records) {
     if (record.t === 'resume' || (record.t === 'run' && record.run > 1)) lines.push({ kind: record.t, at: record.at });
     else if (record.t === 'model') lines.push({ kind: 'model', step: record.step, at: record.at, model: record.model });
@@ -72,7 +81,7 @@ export function linesOfRun(records: readonly RunRecord[]): readonly RunLine[] {
       const line = lines.findLast((each) => each.kind === 'model');
       if (line?.step === record.step) line.answer = record;
       for (const { n, tool, arguments: args } of record.calls) {
-        const call: ToolLine = { kind: 'tool', place: `${record.step}.${n}`, tool, arguments: args, tries: 0 };
+        const call: ToolLine = { kind: 'tool', place: `${record.step}.${n}`, tool, arguments: args, tries: 0, moments: [] };
         tools.set(call.place, call);
         lines.push(call);
       }
@@ -81,19 +90,24 @@ export function linesOfRun(records: readonly RunRecord[]): readonly RunLine[] {
   return lines;
 }
 
-function takeCall(record: RunRecord, tools: ReadonlyMap<string, ToolLine>, asked: Map<string, ToolLine>): void {
+function takeCall(record: RunRecord, tools: ReadonlyMap<string, ToolLine>, asked: Map<string, Wait>): void {
   if (record.t === 'decision') {
-    const line = asked.get(record.approval);
-    if (line !== undefined) line.decision ??= record;
+    const moment = asked.get(record.approval);
+    if (moment !== undefined) moment.decision ??= record;
     return;
   }
   const line = 'call' in record ? tools.get(record.call) : undefined;
   if (line === undefined) return;
   if (record.t === 'ask') {
-    line.ask = record.approval;
-    asked.set(record.approval.id, line);
-  } else if (record.t === 'call') Object.assign(line, { at: record.at, tries: record.try });
-  else if (record.t === 'result') {
+    const moment = { ask: record.approval };
+    line.moments.push(moment);
+    asked.set(record.approval.id, moment);
+  } else if (record.t === 'input' || record.t === 'task') line.moments.push(record);
+  else if (record.t === 'call') {
+    // One that goes on with an answer of a person is no other try.
+    line.at ??= record.at;
+    line.tries = record.try - line.moments.filter((moment) => 't' in moment && moment.t === 'input').length;
+  } else if (record.t === 'result') {
     const { isError, ms, text, ref, by } = record;
     Object.assign(line, { outcome: 'done', isError, ms, text, ref, by });
   } else if (record.t === 'refused') Object.assign(line, { outcome: record.code, text: record.note });
@@ -107,8 +121,16 @@ export function costOf(lines: readonly RunLine[]): { readonly usd: number | null
   return { usd: priced.length === 0 ? null : priced.reduce((sum, usd) => sum + usd, 0), uncounted: answers.length - priced.length };
 }
 
-/** What the decision of a call says, in the form of an approval that was decided. */
-export function decidedOf({ ask, decision }: ToolLine): Pick<ShownApproval, 'kind' | 'state' | 'decision' | 'scope' | 'decidedBy'> | undefined {
-  if (decision === undefined) return undefined;
-  return { kind: ask?.kind ?? 'call', state: 'approved', decision: decision.decision, decidedBy: decision.by };
+/** True while nobody has decided. */
+export function waitsNow({ moments }: ToolLine): boolean {
+  const last = moments.at(-1);
+  return last !== undefined && 'ask' in last && last.decision === undefined;
+}
+
+/** What a decision says, in the form of an approval that was decided. */
+export function decidedOf(
+  { kind }: Pick<Of<'ask'>['approval'], 'kind'>,
+  { decision, by }: Of<'decision'>,
+): Pick<ShownApproval, 'kind' | 'state' | 'decision' | 'scope' | 'decidedBy'> {
+  return { kind, state: 'approved', decision, decidedBy: by };
 }

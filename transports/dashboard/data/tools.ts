@@ -84,10 +84,28 @@ export interface TypedServer {
   readonly what: string;
   /** Variables as `NAME=value` or headers as `Name: value`, one a line. */
   readonly more: string;
+  /** Of a client with which Blockhouse signs in for itself; empty for none. */
+  readonly clientId: string;
+  readonly issuer: string;
+}
+
+/** True for an address. */
+export const isAddress = (what: string): boolean => /^\s*https?:\/\//i.test(what);
+
+/** The settings with what was typed of the sign-in; undefined where nothing of it changes. */
+export function signInOf({ what, clientId, issuer }: TypedServer, settings: Readonly<Record<string, unknown>> = {}): object | undefined {
+  const { oauth, ...others } = settings;
+  if (!isAddress(what) || (clientId === '' && issuer === '')) return oauth === undefined ? undefined : others;
+  const before = isObject(oauth) ? oauth : { grant: 'client_credentials' };
+  return { ...others, oauth: { ...before, clientId: clientId || undefined, issuer: issuer || undefined } };
 }
 
 /** The name and the entry; undefined if it can't be made out. JSON may be what other programs keep, with one server in it. */
-export function serverOf({ name, what, more }: TypedServer): { readonly name: string; readonly server: Readonly<Record<string, unknown>> } | undefined {
+export function serverOf({
+  name,
+  what,
+  more,
+}: Pick<TypedServer, 'name' | 'what' | 'more'>): { readonly name: string; readonly server: Readonly<Record<string, unknown>> } | undefined {
   const text = what.trim();
   if (text.startsWith('{')) return fromJson(name, text);
   const pairs = more.split('\n').flatMap((line): [string, string][] => {
@@ -96,7 +114,7 @@ export function serverOf({ name, what, more }: TypedServer): { readonly name: st
   });
   const record = pairs.length === 0 ? undefined : Object.fromEntries(pairs);
   if (name === '' || text === '') return undefined;
-  if (/^https?:\/\//i.test(text)) return { name, server: { type: 'http', url: text, ...(record && { headers: record }) } };
+  if (isAddress(text)) return { name, server: { type: 'http', url: text, ...(record && { headers: record }) } };
   const [command = '', ...args] = [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, plain]) => double ?? single ?? plain ?? '');
   return { name, server: { command, args, ...(record && { env: record }) } };
 }

@@ -52,7 +52,7 @@ const BECAUSE: Readonly<Record<string, string>> = {
   tainted: 'Somebody outside may have written what this run has read, and the call changes something or sends data out.',
   repeat: 'An equal call was made for this message before.',
   unknown: 'The call was sent, and no answer came: it may have taken effect. Look, then say what happened.',
-  input: 'The server asks you for something before it goes on.',
+  input: 'The server asks you for something before it goes on. It gets what you type, and the block keeps it: type no secret.',
 };
 
 /** Why it asks. */

@@ -13,6 +13,8 @@ export const runText = {
   again: 'tries',
   total: 'In all',
   by: 'Found by',
+  task: 'The server goes on with it as a task',
+  asked: 'The server asked',
 } as const;
 
 const OUTCOMES: Readonly<Record<string, string>> = {

@@ -16,6 +16,9 @@ export const toolsText = {
   whatWrong: 'Type a command, an address that begins with https://, or JSON with one server in it.',
   more: 'Variables or headers, one a line',
   moreHelp: 'For a secret, write ${auth:name.field} in place of its value, such as TOKEN=${auth:github.token}. You store the value afterwards.',
+  clientId: 'Client id, if Blockhouse signs in to it for itself (OAuth)',
+  issuer: 'Issuer, the address of its authorization server',
+  issuerHelp: 'You store the secret of the client afterwards.',
   save: 'Save',
   saved: 'Saved. Nothing is started before you approve it.',
   test: 'Start once and look',
@@ -51,6 +54,11 @@ const SERVER_STATES: Readonly<Record<string, readonly [name: string, mark: strin
   held: ['Not approved', 'paused'],
   changed: ['Changed since it was approved', 'paused'],
 };
+
+/** What is wrong, without commands that buttons stand for here. */
+export function problemText(problem: string): string {
+  return problem.replace(/; (?:look at it with|store it:) `blockhouse tools .*$/s, '.');
+}
 
 /** A state of a server in words, and its mark. */
 export function serverStateText(state: string): readonly [name: string, mark: string] {

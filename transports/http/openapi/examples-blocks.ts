@@ -242,6 +242,24 @@ export const BLOCK_EXAMPLES = {
   },
   ReplyStartEvent: { of: 'ReplyEvent', summary: 'An attempt begins', value: { event: 'start', data: { ...MODEL, id: MESSAGE.id, attempt: 1 } } },
   ReplyContentEvent: { of: 'ReplyEvent', summary: 'A piece of the reply', value: { event: 'content', data: { text: 'I am' } } },
+  ReplyStepEvent: {
+    of: 'ReplyEvent',
+    summary: 'With `steps=true`: the run is at step 3',
+    value: { event: 'run', data: { block: 'ada', id: MESSAGE.id, event: 'step', n: 3 } },
+  },
+  ReplyToolEvent: {
+    of: 'ReplyEvent',
+    summary: 'With `steps=true`: a call has its outcome',
+    value: {
+      event: 'run',
+      data: { block: 'ada', id: MESSAGE.id, event: 'tool', call: '3.1', tool: 'github/create_issue', state: 'done', isError: false, ms: 412 },
+    },
+  },
+  ReplyApprovalEvent: {
+    of: 'ReplyEvent',
+    summary: 'With `steps=true`: a call waits for a person',
+    value: { event: 'approval', data: { id: 'a3f9c2b1d0e4a7586', block: 'ada', state: 'pending' } },
+  },
   ReplyDoneEvent: {
     of: 'ReplyEvent',
     summary: 'The end of the reply',

@@ -43,6 +43,22 @@ const ReplyDone = {
   properties: { ...schemas.ChatDone.properties, answerId: { type: 'string', description: 'Of the answer in the chat history' } },
 };
 
+/** The frames of a run, as the WebSocket has them; the name of the event is their `type`. */
+const dataOf = <const P extends object, R extends readonly string[]>({
+  type,
+  required,
+  properties,
+}: {
+  readonly type: string;
+  readonly required: R;
+  readonly properties: P;
+}) => ({
+  type,
+  required: required.filter((name) => name !== 'type'),
+  properties: Object.fromEntries(Object.entries(properties).filter(([name]) => name !== 'type')),
+});
+const { RunStepFrame, RunToolFrame, ApprovalFrame } = schemas.frames;
+
 /** The unions and their alternatives, by the name that each has in the document. */
 export const UNIONS = {
   ChatMessage: oneOfTagged(
@@ -67,8 +83,25 @@ export const UNIONS = {
     },
     EVENT,
   ),
-  ReplyEvent: oneOfTagged('event', { start: 'ReplyStartEvent', content: 'ChatContentEvent', done: 'ReplyDoneEvent', error: 'ChatErrorEvent' }, EVENT),
+  ReplyEvent: oneOfTagged(
+    'event',
+    {
+      start: 'ReplyStartEvent',
+      content: 'ChatContentEvent',
+      run: 'ReplyRunEvent',
+      approval: 'ReplyApprovalEvent',
+      done: 'ReplyDoneEvent',
+      error: 'ChatErrorEvent',
+    },
+    EVENT,
+  ),
   ReplyStartEvent: eventOf('start', ReplyStart, 'An attempt at the reply begins; the text of earlier ones is void'),
+  ReplyRunEvent: eventOf(
+    'run',
+    { oneOf: [dataOf(RunStepFrame), dataOf(RunToolFrame)] },
+    'The run has come to a step, or a call of a tool is about to be sent or has its outcome; only with `steps=true`',
+  ),
+  ReplyApprovalEvent: eventOf('approval', dataOf(ApprovalFrame), 'A call waits for a person, or does not wait any more; only with `steps=true`'),
   ReplyDoneEvent: eventOf('done', ReplyDone, 'The last event of a whole answer'),
   ChatStartEvent: eventOf('start', schemas.ChatStart, 'The first event'),
   ChatContentEvent: eventOf('content', schemas.ChatContent, 'The next piece of the answer'),

@@ -11,7 +11,8 @@ const message = { ...name, id: 'Id of the message' };
 const fact = { ...name, id: 'Id of the fact' };
 const { limit, before, since } = schemas.HistoryPage.properties;
 const { offset, limit: characters } = schemas.ResultPage.properties;
-const { wait } = schemas.AnswerWait.properties;
+const { wait, steps } = schemas.AnswerWait.properties;
+const WAITS = { wait: wordsOf(wait), steps: wordsOf(steps) };
 const WAIT =
   'With `wait`, the status is 200 if the message is finished in time: `answer` is the reply, and `entry.status` and `entry.error` say what ' +
   'happened to a message without one. It is 202 when the time is up, and at once if the block does not answer; `note` says why. With ' +
@@ -48,7 +49,7 @@ export const CHAT_ROUTES = {
     summary: 'Read a message',
     description: `A message and its answer, active or archived. ${WAIT}`,
     params: message,
-    query: { wait: wordsOf(wait) },
+    query: WAITS,
     answers: {
       200: orEvents(
         either(
@@ -67,7 +68,7 @@ export const CHAT_ROUTES = {
     summary: 'Send a message',
     description: `Queues a message for a block. It is on disk before the answer is sent. The same \`clientId\` again adds no second message. ${WAIT}`,
     params: name,
-    query: { wait: wordsOf(wait) },
+    query: WAITS,
     headers: CHANNEL,
     body: body('PostMessage'),
     answers: QUEUED,
@@ -82,7 +83,7 @@ export const CHAT_ROUTES = {
       'Queues the last message of the conversation again, with another text or for another model where the body says so. The earlier version and its answer stay in the ' +
       `conversation; once the new one is answered, models see it alone. The id may be that of the answer. ${WAIT}`,
     params: message,
-    query: { wait: wordsOf(wait) },
+    query: WAITS,
     headers: CHANNEL,
     body: body('AskAgain'),
     answers: QUEUED,

@@ -5,7 +5,7 @@ import type { StreamFrames } from './stream-frames.ts';
 /** Sent while a stream is silent. */
 export const COMMENT = ': keep-alive\n\n';
 
-/** The four events that every stream has. */
+/** The four events that every stream has, and others by their name. */
 export const CHAT_FRAMES = {
   start: (start: ChatStart) => frame('start', start),
   content: (fragments: readonly string[]) => {
@@ -13,6 +13,7 @@ export const CHAT_FRAMES = {
     for (const fragment of fragments) text += frame('content', { text: fragment });
     return text;
   },
+  event: (name: string, data: object) => frame(name, data),
   done: (done: ChatDone) => frame('done', done),
   error: (failure: BlockhouseError, requestId: string) => frame('error', errorBody(failure, requestId)),
   keepAlive: () => COMMENT,

@@ -1,15 +1,17 @@
-// The reply of a block as server-sent events, with the frames of `/v1/chat`.
+// The reply of a block as server-sent events, with the frames of `/v1/chat`, and those of its run where the client asks for them.
 //
 // whole-ends-done: only a whole answer ends with `done`; everything else ends with `error`.
 // starts-anew: another `start` after some text says that the attempt before it has failed, and that its text is void.
-// held-back: what a client doesn't take yet is kept here as text, because a block writes its reply whether somebody reads it or not.
+// runs-on: frames of the run stay when an attempt starts over, since its calls were made.
+// held-back: what a client doesn't take yet is kept here, because a block writes its reply whether somebody reads it or not.
 import { type AwaitedMessage, BlockhouseError, type ChatDone, type ChatEntry, ERROR_TABLE, type ErrorCode, type ReplyStep } from '../../../core/index.ts';
+import type { RunFrame } from '../../run-steps.ts';
 import type { SseWriter } from './sse.ts';
 
 /** Writes the steps of one reply as frames. */
 export class ReplyFrames {
   readonly #writer: SseWriter;
-  #held: string[] = [];
+  #held: (string | RunFrame)[] = [];
   #isFull = false;
   /** True until an attempt begins, and again when it has failed. */
   #isVoid = true;
@@ -24,6 +26,9 @@ export class ReplyFrames {
     else this.#isVoid = true;
   };
 
+  /** A call of the run, or one that waits. It may come before the first `start`, of a run that went on while nobody listened. */
+  readonly run = (frame: RunFrame): void => this.#hold(frame);
+
   /** Ends the stream with the outcome. False, with nothing written, for a message without an outcome when the stream is not open yet. */
   finish(found: AwaitedMessage): boolean {
     if (found.note !== null && !this.#writer.opened) {
@@ -36,7 +41,7 @@ export class ReplyFrames {
       this.#start({ id: answer.replyTo ?? found.entry.id, provider: answer.provider ?? '', model: answer.model ?? '', attempt: answer.attempts ?? 1 });
       this.#write(answer.content);
     }
-    if (this.#held.length > 0) this.#writer.content(this.#held);
+    this.#put(this.#held);
     const fault = faultOf(found, answer);
     if (fault !== undefined) this.#writer.end(fault);
     else if (answer !== null) this.#writer.done(doneOf(answer));
@@ -45,14 +50,17 @@ export class ReplyFrames {
 
   #start({ id, provider, model, attempt }: Omit<ReplyStep & { event: 'start' }, 'event' | 'seq'>): void {
     this.#isVoid = false;
-    this.#held = []; // starts-anew
+    this.#held = this.#held.filter((each) => typeof each !== 'string'); // starts-anew, runs-on
     const start = { provider, model, id, attempt };
     this.#writer.start(start);
   }
 
   #write(text: string): void {
-    if (text === '') return;
-    this.#held.push(text);
+    if (text !== '') this.#hold(text);
+  }
+
+  #hold(what: string | RunFrame): void {
+    this.#held.push(what);
     if (!this.#isFull) this.#flush();
   }
 
@@ -60,12 +68,28 @@ export class ReplyFrames {
   #flush(): void {
     const held = this.#held;
     this.#held = [];
-    if (held.length === 0 || this.#writer.content(held)) return;
+    if (this.#put(held)) return;
     this.#isFull = true;
     this.#writer.onceWritable(() => {
       this.#isFull = false;
       this.#flush();
     });
+  }
+
+  /** True when the writer takes more. */
+  #put(held: readonly (string | RunFrame)[]): boolean {
+    let texts: string[] = [];
+    let takesMore = true;
+    for (const each of held) {
+      if (typeof each === 'string') texts.push(each);
+      else {
+        if (texts.length > 0) this.#writer.content(texts);
+        texts = [];
+        const { type, ...data } = each;
+        takesMore = this.#writer.event(type, data);
+      }
+    }
+    return texts.length > 0 ? this.#writer.content(texts) : takesMore;
   }
 }
 

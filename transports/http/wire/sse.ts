@@ -87,6 +87,11 @@ export class SseWriter implements StreamSink {
     return this.#put(this.#frames.content?.(fragments) ?? '');
   }
 
+  /** An event besides those of the answer, where the protocol has such. */
+  event(name: string, data: object): boolean {
+    return this.#put(this.#frames.event?.(name, data) ?? '');
+  }
+
   /** Headers of a stream that is not opened yet. */
   useHeaders(headers: Readonly<Record<string, string>>): void {
     this.#headers = () => headers;

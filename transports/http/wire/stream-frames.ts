@@ -7,6 +7,8 @@ export interface StreamFrames {
   content?(fragments: readonly string[]): string;
   /** For a protocol that shows more than the text; it is called instead of `content`. */
   pieces?(pieces: readonly AnswerPiece[]): string;
+  /** For a protocol that shows more than the answer: one event with a name. */
+  event?(name: string, data: object): string;
   done(done: ChatDone): string;
   error(failure: BlockhouseError, requestId: string): string;
   /** Sent while the stream is open and silent. */

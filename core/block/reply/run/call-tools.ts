@@ -167,10 +167,10 @@ export function argumentsOf({ call, tool: { key } }: ReadyCall, { block, message
 /** The task of a call, as it is asked for; undefined where there is none. */
 export function openTask({ task, question }: CallState, { at }: Pick<CallOptions, 'at'>): OpenTask | undefined {
   if (task === undefined) return undefined;
-  const { taskId, ttlMs, pollMs, at: since } = task;
+  const { taskId, ttlMs, pollMs, at: since, isCancelled } = task;
   const toMs = (until: string): number => Math.max(0, Date.parse(until) - Date.parse(since));
   const decided = question?.asked?.decision?.at;
-  return { taskId, ttlMs, pollMs, ageMs: toMs(at()), ...(decided !== undefined && { pausedMs: toMs(decided) }) };
+  return { taskId, ttlMs, pollMs, ageMs: toMs(at()), ...(decided !== undefined && { pausedMs: toMs(decided) }), ...(isCancelled && { isCancelled }) };
 }
 
 function requestOf(one: ReadyCall, options: CallOptions): ToolCallRequest {

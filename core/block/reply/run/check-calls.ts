@@ -2,6 +2,8 @@
 //
 // no-silent-repeat: a call that was sent and has no outcome is sent again only if its tool is repeatable, and not more than MAX_TRIES times in all.
 // bound: what was approved is this tool with these arguments and this definition.
+// few-asked: an answer may have thousands of calls. Those for which the run has no room are refused before anything else is looked at, so no more wait for a person
+//   than the run may make.
 // where-again: a call that only a rule with `where` allows is judged again right before it is made, when the calls before it have ended: they may have made a link.
 import { homedir } from 'node:os';
 import { randomBytes } from 'node:crypto';
@@ -92,9 +94,12 @@ class CallRoom {
     this.#left = (state.limits?.calls ?? 0) - made;
   }
 
-  take(): boolean {
+  get isFull(): boolean {
+    return this.#left <= 0;
+  }
+
+  take(): void {
     this.#left -= 1;
-    return this.#left >= 0;
   }
 }
 
@@ -114,14 +119,15 @@ class Check {
     const { tools, state } = this.#options;
     const tool = tools.get(asked.tool);
     if (tries > 0) return this.#sent(tool);
+    if (this.#room.isFull) return this.#refuse('limit', 'The run has made all the calls that it may make. Answer with what you have.'); // few-asked
     if (tool === undefined) return this.#notThere();
     const wrong = tool.check(asked.arguments);
     if (wrong !== undefined) return this.#wrongArguments(wrong);
     if (approval === undefined && equalBefore(state, this.#call) + 1 >= (state.limits?.sameCall ?? Number.POSITIVE_INFINITY))
       return this.#refuse('same-call', 'You have called this with the same arguments before; the results are above. Do something else, or answer.');
     const ruled = await this.#ruled(tool);
+    if (ruled === undefined || !('t' in ruled) || ruled.t === 'ask') this.#room.take();
     if (ruled !== undefined && 't' in ruled) return ruled;
-    if (!this.#room.take()) return this.#refuse('limit', 'The run has made all the calls that it may make. Answer with what you have.');
     return { ready: { call: this.#call, tool, ...ruled } };
   }
 

@@ -8,7 +8,7 @@ import { textParts } from '../../../gateway/parts.ts';
 import type { Claim } from '../../../store/port.ts';
 import type { BlockContext } from '../block-context.ts';
 import { answerEntry } from '../outcome.ts';
-import { cancelTasks } from './cancel-tasks.ts';
+import { type CancelOptions, cancelTasks } from './cancel-tasks.ts';
 import { RunJournal } from './run-journal.ts';
 import { payerOf } from './tool-bills.ts';
 
@@ -21,6 +21,11 @@ export interface Ended {
   readonly at: string;
 }
 
+/** What a run is ended with. */
+export type Closing = Pick<BlockContext, 'name' | 'at' | 'world'> & Pick<CancelOptions, 'wasAsked'>;
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
 /** What the conversation keeps of a run that has ended. */
 export interface Closed {
   readonly run: number;
@@ -30,8 +35,12 @@ export interface Closed {
   readonly taint: readonly Taint[];
 }
 
-/** Ends the last run; undefined where there is none. */
-export async function closeRun(journal: RunJournal, messageId: string, { status, code, what, at }: Ended): Promise<Closed | undefined> {
+/** Ends the last run, after the tasks of its calls were cancelled at their servers; undefined where there is none. */
+export async function closeRun(context: Closing, journal: RunJournal, messageId: string, { status, code, what, at }: Ended): Promise<Closed | undefined> {
+  const { world, name: block, wasAsked } = context;
+  const host = world.tools?.host;
+  const mayAsk = host !== undefined && !world.halted().halted && journal.state.end === undefined;
+  const silent = mayAsk ? await cancelTasks({ block, messageId, host, journal, at: () => context.at(), ...(wasAsked && { wasAsked }) }) : NONE;
   const cause = status === 'cancelled' ? 'the message was cancelled' : 'the message has failed';
   const by = { channel: 'clock', name: status } as const;
   await journal.appendFor((state) => {
@@ -39,8 +48,8 @@ export async function closeRun(journal: RunJournal, messageId: string, { status,
     const open = state.calls.filter(({ outcome }) => outcome === undefined);
     return [
       ...state.pending.map(({ approval }): RunRecord => ({ t: 'decision', approval: approval.id, decision: 'cancel', by, at })),
-      ...open.map(({ place, tries, question }): RunRecord => {
-        if (question?.isAnswered === false)
+      ...open.map(({ place, tries, question, task }): RunRecord => {
+        if (question?.isAnswered === false && task === undefined)
           return {
             t: 'result',
             call: place,
@@ -49,7 +58,7 @@ export async function closeRun(journal: RunJournal, messageId: string, { status,
             isError: true,
             text: `The server has asked a person for something, and got no answer, because ${cause}.`,
           };
-        if (tries > 0) return { t: 'unknown', call: place, why: `${cause} while it ran` };
+        if (tries > 0) return { t: 'unknown', call: place, why: silent.has(place) ? `${cause}, and ${silent.get(place)}` : `${cause} while it ran` };
         return { t: 'refused', call: place, code: 'not-run', note: `It was not called, because ${cause}.` };
       }),
       { t: 'end', at, status, code },
@@ -72,9 +81,7 @@ export async function cancelWaiting(
   const listener = { block: context.name, bus: context.world.bus };
   const pay = payerOf(context, id, message);
   const journal = await RunJournal.open({ conversation, claim, messageId: id, listener, pay });
-  const host = context.world.tools?.host;
-  if (host !== undefined && !context.world.halted().halted) await cancelTasks({ block: context.name, messageId: id, host, journal, at: () => at });
-  const closed = await closeRun(journal, id, { status: 'cancelled', code: 'CANCELLED', what: 'The message was cancelled.', at });
+  const closed = await closeRun(context, journal, id, { status: 'cancelled', code: 'CANCELLED', what: 'The message was cancelled.', at });
   const { provider = '', model = '' } = journal.state.steps.at(-1) ?? {};
   const content = textParts(closed?.text ?? '');
   const parts = { message, candidate: { provider, model, config: {} }, content, status: 'interrupted', bill: null, run: closed, taint: closed?.taint } as const;

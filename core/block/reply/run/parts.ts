@@ -1,6 +1,7 @@
 // All that is loaded with the first message of a block with tools, as one module. cli/build.ts makes one file of it that shares none of its own with a start.
 export { pageOf } from '../../../tools/builtin/read-result.ts';
 export { approvalOf, approvalsOf } from './approvals.ts';
+export { cancelTasksOf } from './cancel-tasks.ts';
 export { cancelWaiting } from './close.ts';
 export { decide } from './decide.ts';
 export { runFor } from './run.ts';

@@ -1,4 +1,5 @@
 // Calls that wait for people. Pure: no I/O.
+import { shortId } from '../../../base/short-id.ts';
 import type { RunRecord } from '../../../types.ts';
 import type { AskedFor, RunState } from '../../../tools/journal.ts';
 import { taintText } from '../../../tools/taint.ts';
@@ -30,7 +31,7 @@ export function holdFor(pending: readonly AskedFor[]): Wait {
 function fixFor([first]: readonly AskedFor[]): string {
   if (first === undefined) return 'blockhouse approvals';
   const { id, kind } = first.approval;
-  return `blockhouse ${kind === 'unknown' ? 'approvals --id' : 'approve'} ${id.slice(0, 9)}`;
+  return `blockhouse ${kind === 'unknown' ? 'approvals --id' : 'approve'} ${shortId(id)}`;
 }
 
 const BECAUSE: Readonly<Record<Exclude<AskedFor['approval']['because'], 'tainted'>, string>> = {

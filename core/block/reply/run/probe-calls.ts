@@ -1,6 +1,7 @@
 // Asks probes about calls whose outcome is not known. What one finds is the result of its call; where it finds nothing, the call did not run.
 //
-// own-record: a probe has a `call` record of its own (`1.1p`), on the disk before it is sent, and a `result`. They say nothing of the call itself.
+// own-record: a probe has a `call` record of its own (`1.1p`), on the disk before it is sent, and a `result`, also where it was sent and no answer came: it may have cost
+//   what it costs. Where it surely was not sent, it is `refused`. They say nothing of the call itself.
 // no-repeat: a call that did not run is not made again by this; the model learns that it may call again.
 // late-arrival: a request over a network may arrive after its probe, so what is not found there is looked for once more, ARRIVAL_MS later.
 import { setTimeout as delay } from 'node:timers/promises';
@@ -46,8 +47,14 @@ async function asked(one: ProbeCall, options: ProbeOptions): Promise<readonly Ru
     for (let tries = 1; ; tries += 1) {
       const usd = usdOf(probe.definition, tool.settings);
       await journal.append([{ t: 'call', call: place, at: at(), try: tries, pin: probe.definition.pin, ...(usd !== undefined && { usd }) }]); // own-record
-      const outcome = await options.host.call(requestOf(one, options), signal);
-      if (outcome.kind !== 'result') throw new Error('it asks a person for something');
+      const outcome = await options.host.call(requestOf(one, options), signal).catch(async (error: unknown) => {
+        await journal.append([failureOf(place, error, at())]);
+        throw error;
+      });
+      if (outcome.kind !== 'result') {
+        await journal.append([{ t: 'result', call: place, at: at(), ms: Math.round(outcome.ms), isError: true, text: ASKS }]);
+        throw new Error('it asks a person for something');
+      }
       const isFound = hasFound(probe, outcome);
       await journal.append([noteOf(place, outcome, at())]);
       if (isFound === undefined) throw new Error(outcome.isError ? 'it gave an error' : 'its result is not JSON');
@@ -78,6 +85,14 @@ function requestOf({ call, tool, probe: { definition, arguments: args } }: Probe
 
 function noteOf(call: string, { isError, parts, ms }: ToolOutcome, at: string): RunRecord {
   return { t: 'result', call, at, ms: Math.round(ms), isError, text: beginningOf(resultText(parts), MAX_TEXT) };
+}
+
+const ASKS = 'It asks a person for something, and gets no answer.';
+
+function failureOf(call: string, error: unknown, at: string): RunRecord {
+  const { code, message } = toBlockhouseError(error);
+  if (code === 'TOOL_NOT_BEGUN') return { t: 'refused', call, code: 'server-failed', note: `It was not asked: ${message}` };
+  return { t: 'result', call, at, ms: 0, isError: true, text: beginningOf(`It has given no answer: ${message}`, MAX_TEXT) };
 }
 
 async function foundBy({ call, tool, probe }: ProbeCall, outcome: ToolOutcome, options: ProbeOptions): Promise<RunRecord> {

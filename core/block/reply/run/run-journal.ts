@@ -3,7 +3,7 @@
 // first-wins: two may add to one journal, such as a run whose deadline is over and a person who decides. The store takes one record of each number; who comes second
 //   reads the journal again and says what it has to say of it then.
 // paid-once: a call of a tool with a price is in the ledger before the record that says that it ran or may have run, and once, however often it was sent. One that a
-//   process before this one may have paid for is looked for in the ledger first.
+//   process before this one may have paid for is looked for in the ledger first. A probe that a crash has cut off is paid with the outcome of the call that it was about.
 import { BlockhouseError } from '../../../errors.ts';
 import type { RunRecord } from '../../../types.ts';
 import type { AppendOptions, Claim, Conversation } from '../../../store/port.ts';
@@ -31,6 +31,9 @@ export interface PaidCall {
 }
 
 const MAX_TRIES = 10;
+
+/** The place of the probe of a call. */
+const probeOf = (place: string): string => `${place}p`;
 
 /** Reads and writes one journal. */
 export class RunJournal {
@@ -75,17 +78,23 @@ export class RunJournal {
 
   #note(record: RunRecord, maybeSince: string | undefined): void {
     if (record.t === 'call' && record.usd !== undefined && !this.#unpaid.has(record.call)) this.#unpaid.set(record.call, { usd: record.usd, maybeSince });
-    else if (record.t === 'result' || record.t === 'unknown' || record.t === 'refused') this.#unpaid.delete(record.call);
+    else if (record.t === 'result' || record.t === 'unknown' || record.t === 'refused')
+      for (const place of [record.call, probeOf(record.call)]) this.#unpaid.delete(place);
   }
 
   /** paid-once. */
   async #pay(record: RunRecord): Promise<void> {
-    if (record.t !== 'result' && record.t !== 'unknown') return;
-    const unpaid = this.#unpaid.get(record.call);
+    if (record.t !== 'result' && record.t !== 'unknown' && record.t !== 'refused') return;
+    if (record.t !== 'refused') await this.#payFor(record.call);
+    await this.#payFor(probeOf(record.call));
+  }
+
+  async #payFor(place: string): Promise<void> {
+    const unpaid = this.#unpaid.get(place);
     if (unpaid === undefined) return;
-    const tool = this.#state.callAt(record.call.replace(/p$/, ''))?.asked.tool ?? '';
-    await this.#options.pay?.({ place: record.call, tool, ...unpaid });
-    this.#unpaid.delete(record.call);
+    const tool = this.#state.callAt(place.replace(/p$/, ''))?.asked.tool ?? '';
+    await this.#options.pay?.({ place, tool, ...unpaid });
+    this.#unpaid.delete(place);
   }
 
   /** Appends what `make` says of the journal as it is (first-wins), and resolves with that. Rejects with what `make` throws. */

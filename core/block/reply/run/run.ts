@@ -131,7 +131,10 @@ export class Run implements RunSteps {
 
   /** Ends the run without an answer. Undefined if there was none. */
   async close(ended: Ended): Promise<Closed | undefined> {
-    return closeRun(await this.#opened(), this.#options.messageId, ended);
+    const { context, messageId } = this.#options;
+    const { name, world } = context;
+    const closing = { name, world, at: () => context.at(), wasAsked: (place: string) => this.#causes.has(place) };
+    return closeRun(closing, await this.#opened(), messageId, ended);
   }
 
   async open(signal: AbortSignal): Promise<After> {

@@ -37,14 +37,18 @@ export function scopesFor({ because, kind, marks }: Pick<Approval, 'because' | '
 
 /** Approvals of a run; without `ids`, all of them. `now` is in epoch milliseconds. */
 export function shownIn(state: RunState, now: number): ShownApproval[] {
-  return state.allAsked.map((asked) => shown(state, asked, now));
+  const pending = new Set(state.pending);
+  return state.allAsked.map((asked) => shownAs(asked, pending.has(asked), now));
 }
 
 /** One of them. */
 export function shown(state: RunState, asked: AskedFor, now: number): ShownApproval {
-  const { approval, decision } = asked;
+  return shownAs(asked, state.pending.includes(asked), now);
+}
+
+function shownAs({ approval, decision }: AskedFor, isPending: boolean, now: number): ShownApproval {
   if (decision !== undefined) return afterDecision(approval, decision);
-  return state.pending.includes(asked) ? undecided(approval, now) : { ...approval, state: 'cancelled', scopes: [] };
+  return isPending ? undecided(approval, now) : { ...approval, state: 'cancelled', scopes: [] };
 }
 
 /** One as a store that has all of them gives it, under the name that its block has now. */

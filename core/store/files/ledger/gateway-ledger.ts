@@ -23,7 +23,7 @@ import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { FileSums, lineOf, parseCall } from './gateway-lines.ts';
 import { appendText, MAX_LINE_BYTES, type OpenedLedger, openLedger, readForward } from './ledger-file.ts';
-import { DaySums, groupAccount, SpendDays } from '../../parts/spend-days.ts';
+import { DaySums, dayText, groupAccount, SpendDays } from '../../parts/spend-days.ts';
 import { fileIdOf, type LedgerPlace, readSpend, writeSpend } from './spend-file.ts';
 
 /** How much is kept. */
@@ -134,13 +134,12 @@ export class GatewayLedger implements GatewayBook {
     this.#timer ??= setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref(); // few-writes
   }
 
-  room(key: CappedKey, underWay: UnderWay): true | NoRoom | Promise<true | NoRoom> {
-    if (!this.#isRead) return this.read().then(() => this.#roomOf(key, underWay));
-    return this.#roomOf(key, underWay);
+  room(key: CappedKey, underWay: UnderWay, now = this.#now()): true | NoRoom | Promise<true | NoRoom> {
+    if (!this.#isRead) return this.read().then(() => this.#roomOf(key, underWay, this.#now()));
+    return this.#roomOf(key, underWay, now);
   }
 
-  #roomOf({ bounds }: CappedKey, underWay: UnderWay): true | NoRoom {
-    const now = this.#now();
+  #roomOf({ bounds }: CappedKey, underWay: UnderWay, now: number): true | NoRoom {
     let spent: ReachedCap | undefined;
     let close: ReachedCap | undefined;
     const today = this.#today(now);
@@ -329,7 +328,7 @@ export class GatewayLedger implements GatewayBook {
   #today(now: number): string {
     if (now < this.#dayStart || now >= this.#dayStart + DAY_MS || this.#day === '') {
       this.#dayStart = Math.floor(now / DAY_MS) * DAY_MS;
-      this.#day = new Date(now).toISOString().slice(0, '2026-11-22'.length);
+      this.#day = dayText(new Date(now).toISOString().slice(0, '2026-11-22'.length));
     }
     return this.#day;
   }

@@ -134,6 +134,9 @@ t.test('a reply is described by its phase', async (t) => {
   t.equal(told('working', { currentTask: tool })[0], 'It calls github/create_issue, step 3 of 25.');
   t.equal(told('working', { currentTask: { ...tool, toolSince: '2026-11-20T14:02:58.000Z' } })[0], 'It calls github/create_issue, step 3 of 25, since 12 s.');
   t.match(told('waiting-approval', reason('WAITING_APPROVAL', 'A message waits.', 'blockhouse approve a3f9'))[2], 'blockhouse approve a3f9');
+  const waits = (fix: string) => told('waiting-approval', reason('WAITING_APPROVAL', 'A message waits.', fix))[1];
+  t.match(waits('blockhouse approve a3f9'), /^The message goes on when somebody has decided\. `blockhouse deny a3f9` refuses it\./);
+  t.match(waits('blockhouse approvals --id a3f9'), /^The message goes on when somebody has decided\.(?! `blockhouse deny)/);
   t.equal(told('working', queued(2))[1], 'The answer will be saved when it is complete; 2 messages are waiting behind it.');
 });
 

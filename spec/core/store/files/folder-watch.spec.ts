@@ -170,9 +170,9 @@ t.test('an impossible folder name is reported once, and not thrown', async (t) =
 });
 
 t.test('if the system has no watches left, the folder is polled instead, and that is reported once', async (t) => {
-  const run = 'echo 1 > /proc/sys/user/max_inotify_watches && exec "$@"';
+  const run = 'echo 0 > /proc/sys/user/max_inotify_watches && exec "$@"';
   try {
-    await promisify(execFile)('unshare', ['-Ur', 'sh', '-c', 'echo 1 > /proc/sys/user/max_inotify_watches']);
+    await promisify(execFile)('unshare', ['-Ur', 'sh', '-c', 'echo 0 > /proc/sys/user/max_inotify_watches']);
   } catch (error) {
     t.comment(`not tried: ${(error as Error).message}`);
     return;

@@ -1,10 +1,11 @@
 import { readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
 import { NOTICE_FOLDER, NoticeFolder } from '../../../../core/store/files/notice-folder.ts';
+import { argsForText } from '../../../support/node-args.ts';
 
 t.test('small files, for this user alone, in the order of their names', async (t) => {
   const workspace = t.testdir();
@@ -47,13 +48,13 @@ t.test('a folder that somebody has removed is made again', async (t) => {
 
 t.test('of processes that share a folder, each has a part of its own, which the next one takes over', async (t) => {
   const workspace = t.testdir();
-  const script = `import { openNotices } from ${JSON.stringify(resolve(import.meta.dirname, '../../../../core/store/open.ts'))};
+  const script = `import { openNotices } from './core/store/open.ts';
     const files = await openNotices(${JSON.stringify(workspace)}, true);
     await files.write('pending-phone', 'msg_' + process.pid, {});
     process.stdout.write(JSON.stringify((await files.all('pending-phone', () => undefined)).map(([name]) => name)) + '\\n');
     setInterval(() => undefined, 1000);`;
   const begin = async () => {
-    const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, argsForText(script), { stdio: ['ignore', 'pipe', 'inherit'] });
     t.teardown(() => child.kill('SIGKILL'));
     const [line] = await once(createInterface({ input: child.stdout }), 'line');
     return { child, name: `msg_${child.pid}`, seen: JSON.parse(line) as string[] };

@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { Database } from '../../../../core/store/postgres/pool.ts';
 import { Projection } from '../../../../core/store/postgres/projection.ts';
 import { blockIn, migrated } from '../../../support/migrated.ts';
 import { noPostgres } from '../../../support/postgres.ts';
@@ -65,4 +66,35 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await projection.close();
     t.same([revs, await world.ask('select rev::int from bh.document')], [[2, undefined], [{ rev: 2 }]]);
   });
+});
+
+t.test('behind what is written waits one more writing, for all who ask meanwhile, and for nothing that comes after', async (t) => {
+  const written: unknown[] = [];
+  const waiting: (() => void)[] = [];
+  const query = async (_: unknown, values: readonly unknown[]): Promise<unknown[]> => {
+    written.push(values[5]);
+    await new Promise<void>((done) => waiting.push(done));
+    return [];
+  };
+  const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
+  const projection = new Projection({ database: { query } as unknown as Database, node: () => 'me', onWritten: () => undefined, onFault: () => undefined });
+  const over: number[] = [];
+  for (let block = 1; block <= 4; block += 1) {
+    projection.touch(block);
+    void projection.flush().then(() => over.push(block));
+    await turn();
+  }
+  t.same(written, [[1]]);
+  waiting.shift()?.();
+  await turn();
+  projection.touch(5); // of a block that changes again and again
+  t.same([over, written], [[1], [[1], [2, 3, 4]]]);
+  waiting.shift()?.();
+  await turn();
+  t.same([over, written.length], [[1, 2, 3, 4], 2]);
+  const closed = projection.close();
+  await turn();
+  waiting.shift()?.();
+  await closed;
+  t.same(written.at(-1), [5]);
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Approval, RunRecord } from '../../../../core/types.ts';
-import { costOf, decidedOf, linesOfRun } from '../../../../transports/dashboard/data/run.ts';
+import { costOf, decidedOf, linesOfRun, waitsNow } from '../../../../transports/dashboard/data/run.ts';
 
 const AT = '2026-11-28T10:00:00.000Z';
 const answer = (step: number, calls: readonly string[], costUsd: number | null): RunRecord => ({
@@ -41,15 +41,13 @@ t.test('a run is a line of time of models and tools, each with its outcome and t
   t.match(lines, [
     { kind: 'model', step: 1, model: 'm', answer: { costUsd: 0.5 } },
     { kind: 'tool', place: '1.1', tool: 'bank/list', arguments: { to: 'bank/list' }, outcome: 'done', isError: true, ms: 12, text: 'no', ref: '1.1', tries: 1 },
-    { kind: 'tool', place: '1.2', outcome: 'unknown', text: 'it ended', tries: 2, decision: { decision: 'approve' } },
+    { kind: 'tool', place: '1.2', outcome: 'unknown', text: 'it ended', tries: 2, moments: [{ ask: { id: 'a1' }, decision: { decision: 'approve' } }] },
     { kind: 'tool', place: '1.3', outcome: 'denied', text: 'not today', tries: 0 },
     { kind: 'tool', place: '1.4', tries: 0 },
     { kind: 'resume', at: AT },
     { kind: 'model', step: 2, answer: { calls: [] } },
   ]);
   t.equal(lines.length, 7);
-  const pay = lines[2];
-  t.match(pay?.kind === 'tool' ? decidedOf(pay) : undefined, { decision: 'approve', decidedBy: { channel: 'cli' } });
   t.strictSame(costOf(lines), { usd: 0.5, uncounted: 1 });
 });
 
@@ -58,4 +56,40 @@ t.test('a journal that has just begun has no cost, and a model that is asked no 
   t.match(lines, [{ kind: 'model', answer: undefined }]);
   t.strictSame(costOf(lines), { usd: null, uncounted: 0 });
   t.match(linesOfRun([{ t: 'run', run: 2, at: AT, cause: 'retry', tools: [], limits: {} }]), [{ kind: 'run' }]);
+});
+
+t.test('what a server asks, what was answered, and that it goes on as a task stand in their order', async (t) => {
+  const by = { channel: 'web', name: 'page' } as const;
+  const form = { message: 'For whom?', fields: [] };
+  const asks = (id: string, kind: Approval['kind']): RunRecord => ({ t: 'ask', call: '1.1', approval: { ...ask, id, kind } });
+  const records: readonly RunRecord[] = [
+    answer(1, ['bank/pay'], null),
+    asks('a1', 'call'),
+    { t: 'decision', approval: 'a1', decision: 'approve', by, at: AT },
+    { t: 'call', call: '1.1', at: AT, try: 1, pin: 'x' },
+    { t: 'input', call: '1.1', at: AT, requests: { who: form } },
+    asks('a2', 'input'),
+    { t: 'decision', approval: 'a2', decision: 'approve', by, at: AT, input: { who: { action: 'accept', content: { name: 'Bob' } } } },
+    { t: 'call', call: '1.1', at: '2026-11-28T11:00:00.000Z', try: 2, pin: 'x' },
+    { t: 'task', call: '1.1', at: AT, taskId: 'task-1', ttlMs: null, pollMs: 100 },
+    { t: 'task', call: '9.9', at: AT, taskId: 'of-no-call', ttlMs: null, pollMs: 100 },
+  ];
+  const [tool] = linesOfRun(records);
+  if (tool?.kind !== 'tool') throw new Error('There is no tool.');
+  t.match(tool.moments, [
+    { ask: { id: 'a1' }, decision: { decision: 'approve' } },
+    { t: 'input', requests: { who: { message: 'For whom?' } } },
+    { ask: { id: 'a2' }, decision: { input: { who: { content: { name: 'Bob' } } } } },
+    { t: 'task', taskId: 'task-1' },
+  ]);
+  t.equal(tool.moments.length, 4);
+  t.notOk(waitsNow(tool));
+  t.match(tool, { at: AT, tries: 1 }, 'it was sent once, and went on with the answer');
+  const waits = (count: number): boolean | undefined => {
+    const [line] = linesOfRun(records.slice(0, count));
+    return line?.kind === 'tool' ? waitsNow(line) : undefined;
+  };
+  t.strictSame([1, 2, 3, 5, 6, 7].map(waits), [false, true, false, false, true, false]);
+  const decision = records[6] as Extract<RunRecord, { readonly t: 'decision' }>;
+  t.match(decidedOf({ kind: 'input' }, decision), { kind: 'input', decision: 'approve', decidedBy: { channel: 'web' } });
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ToolView } from '../../../../core/types.ts';
-import { commandOf, isSaid, serverOf, withMark } from '../../../../transports/dashboard/data/tools.ts';
+import { commandOf, isSaid, serverOf, signInOf, withMark } from '../../../../transports/dashboard/data/tools.ts';
 
 const typed = (what: string, more = '', name = 'files') => serverOf({ name, what, more });
 
@@ -50,4 +50,18 @@ t.test('a mark can be ticked where the server says the same', async (t) => {
     [true, false, true],
   );
   t.equal(isSaid(tool('x'), 'closedWorld'), false);
+});
+
+t.test('a client that is typed is one with which Blockhouse signs in for itself, and what the form does not show stays', async (t) => {
+  const signIn = (clientId: string, issuer: string, settings?: Record<string, unknown>, what = ' https://crm.example/mcp') =>
+    signInOf({ name: 'crm', what, more: '', clientId, issuer }, settings);
+  const marks = { readOnly: ['*'] };
+  t.equal(signIn('', ''), undefined);
+  t.equal(signIn('', '', { marks }), undefined);
+  t.strictSame(signIn('robot', 'https://auth.example'), { oauth: { grant: 'client_credentials', clientId: 'robot', issuer: 'https://auth.example' } });
+  const before = { marks, oauth: { grant: 'client_credentials', clientId: 'old', issuer: 'https://auth.example', method: 'private_key_jwt', scope: 'read' } };
+  t.strictSame(signIn('robot', 'https://b.example', before), { marks, oauth: { ...before.oauth, clientId: 'robot', issuer: 'https://b.example' } });
+  t.strictSame(signIn('person', 'https://b.example', { oauth: { clientId: 'x' } }), { oauth: { clientId: 'person', issuer: 'https://b.example' } });
+  t.strictSame(signIn('', '', before), { marks }, 'emptied, it is taken away');
+  t.strictSame(signIn('robot', 'https://b.example', before, 'npx server'), { marks }, 'a command has none');
 });

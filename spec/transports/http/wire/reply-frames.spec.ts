@@ -98,6 +98,33 @@ t.test('whatever is no whole answer ends with an error that says so', async (t) 
   });
 });
 
+t.test('frames of the run stand where they came, and stay when the attempt starts over', async (t) => {
+  const of = { type: 'run', block: 'a', id: 'm1' } as const;
+  const { frames, response, writer } = await open(t);
+  const takesMore = writer.content.bind(writer);
+  writer.content = (texts) => takesMore(texts) && false; // as a client that reads slowly: what comes now is held back
+  frames.run({ type: 'approval', id: 'a1', block: 'a', state: 'pending' });
+  frames.step(start());
+  frames.step(content('Let me look.'));
+  frames.run({ ...of, event: 'step', n: 1 });
+  frames.step(content('void'));
+  frames.step(failed);
+  frames.step(start(2));
+  frames.run({ ...of, event: 'tool', call: '1.1', tool: 'x/y', state: 'done', ms: 3 });
+  frames.step(content('Hello'));
+  frames.finish(found({}, reply()));
+  t.same(framesOf((await readAnswer(await response)).text), [
+    { event: 'approval', data: { id: 'a1', block: 'a', state: 'pending' } },
+    { event: 'start', data: { provider: 'p', model: 'm', id: 'm1', attempt: 1 } },
+    { event: 'content', data: { text: 'Let me look.' } },
+    { event: 'start', data: { provider: 'p', model: 'm', id: 'm1', attempt: 2 } },
+    { event: 'run', data: { block: 'a', id: 'm1', event: 'step', n: 1 } },
+    { event: 'run', data: { block: 'a', id: 'm1', event: 'tool', call: '1.1', tool: 'x/y', state: 'done', ms: 3 } },
+    { event: 'content', data: { text: 'Hello' } },
+    { event: 'done', data: { usage, stopReason: 'end_turn', answerId: 'a1' } },
+  ]);
+});
+
 t.test('a message without an outcome leaves a stream that is not open to another answer', async (t) => {
   const { frames, res, response } = await open(t);
   frames.step(start());

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { ToolServerView } from '../../../../core/types.ts';
 import { tell } from '../../base/toast.ts';
-import { commandOf, putToolServer, serverOf, type TypedServer } from '../../data/tools.ts';
+import { commandOf, isAddress, putToolServer, serverOf, signInOf, type TypedServer } from '../../data/tools.ts';
 import { FormDialog } from '../../parts/dialog.tsx';
 import { Field, TextField } from '../../parts/fields.tsx';
 import { toolsText } from '../../text/index.ts';
@@ -24,7 +24,7 @@ export function ServerForm({ server, close, reload }: FormProps) {
   const act = async (): Promise<void> => {
     setTried(true);
     if (made === undefined || !isNamed) return;
-    await putToolServer(made.name, server === undefined ? made.server : { ...othersOf(server), ...made.server });
+    await putToolServer(made.name, server === undefined ? made.server : { ...othersOf(server), ...made.server }, signInOf(typed, server?.settings));
     tell(toolsText.saved);
     close();
     await reload();
@@ -49,6 +49,12 @@ export function ServerForm({ server, close, reload }: FormProps) {
       {!typed.what.trim().startsWith('{') && (
         <Lines label={toolsText.more} help={toolsText.moreHelp} wrong={undefined} value={typed.more} set={(more) => set({ more })} />
       )}
+      {isAddress(typed.what) && (
+        <>
+          <TextField label={toolsText.clientId} value={typed.clientId} set={(clientId) => set({ clientId: clientId.trim() })} />
+          <TextField label={toolsText.issuer} help={toolsText.issuerHelp} value={typed.issuer} set={(issuer) => set({ issuer: issuer.trim() })} />
+        </>
+      )}
     </FormDialog>
   );
 }
@@ -70,10 +76,11 @@ function Lines({ label, help, wrong, value, set }: LinesProps) {
 }
 
 function typedServer(server: ToolServerView | undefined): TypedServer {
-  if (server === undefined) return { name: '', what: '', more: '' };
+  if (server === undefined) return { name: '', what: '', more: '', clientId: '', issuer: '' };
   const { env, headers } = server.server;
   const more = Object.entries((env ?? headers ?? {}) as object).map(([name, value]) => `${name}=${value}`);
-  return { name: server.name, what: commandOf(server), more: more.join('\n') };
+  const { clientId = '', issuer = '' } = (server.settings['oauth'] ?? {}) as Partial<TypedServer>;
+  return { name: server.name, what: commandOf(server), more: more.join('\n'), clientId, issuer };
 }
 
 /** What the form does not show stays. */

@@ -19,7 +19,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Button, Copy, Empty, Problem } from '../../parts/widgets.tsx';
-import { approveText, chatText, removeServerTitle, serverStateText, toolsOfText, toolsText } from '../../text/index.ts';
+import { approveText, chatText, problemText, removeServerTitle, serverStateText, toolsOfText, toolsText } from '../../text/index.ts';
 import { ServerForm } from './form.tsx';
 import { ToolList } from './list.tsx';
 import { Skills } from './skills.tsx';
@@ -89,7 +89,7 @@ function Server({ listed, reload }: ServerProps) {
         <span class={`sm ${TONES[mark] ?? 't2'}`}>{words}</span>
         <span class="grow" />
         <div class="row">
-          <Button label={toolsText.test} small run={() => act(() => testToolServer(listed))} />
+          <Button label={/^(?:ready|starting)$/.test(listed.state) ? chatText.lookAgain : toolsText.test} small run={() => act(() => testToolServer(listed))} />
           <Menu
             label={`${toolsText.change} ${name}`}
             small
@@ -108,7 +108,7 @@ function Server({ listed, reload }: ServerProps) {
       </p>
       <Named label={toolsText.environment} of={listed.server['env']} />
       <Named label={toolsText.headers} of={listed.server['headers']} />
-      {listed.problem !== undefined && <p class="sm warn break">{listed.problem}</p>}
+      {listed.problem !== undefined && <p class="sm warn break">{problemText(listed.problem)}</p>}
       {failure !== undefined && <Problem error={failure} />}
       <Secrets server={listed} reload={reload} />
       <button type="button" class="fold sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

@@ -1,4 +1,5 @@
 // Runs whose calls are tasks of their server: what is recorded, when a task is asked for again, and what ends it.
+import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { cancelTasks } from '../../../../../core/block/reply/run/cancel-tasks.ts';
 import { RunJournal } from '../../../../../core/block/reply/run/run-journal.ts';
@@ -141,8 +142,75 @@ t.test('a message that is cancelled while nobody answers it: its tasks are cance
   const options = { block: 'ada', messageId: 'm1', journal, at: () => AT };
   await cancelTasks({ ...options, host: host(async () => Promise.reject(new BlockhouseError('TOOL_OUTCOME_UNKNOWN', 'no'))) });
   t.match(asked, [{ server: 'bank', tool: 'pay', pin: 'pin-of-pay', callId: 'ada/m1/1.1', task: { ...TASK, ageMs: 0, isCancelled: true } }]);
+  t.match(records.at(-1), { t: 'cancel', call: '1.1' }, 'it is on the disk before the server hears of it');
   t.equal(journal.state.callAt('1.1')?.outcome, undefined, 'the end of the run says it');
   await cancelTasks({ ...options, host: host(async () => said('The server has cancelled the call.')) });
   t.match(journal.state.callAt('1.1')?.outcome, { t: 'result', text: 'The server has cancelled the call.', open: true });
   t.equal(journal.state.callAt('1.3')?.outcome, undefined);
+});
+
+/** A server that was killed in a task, again and again, so that the next start gives the message up. */
+const GIVEN_UP = { attempts: 12 };
+const BEGUN = [runRecord(), modelRecord(1), answerRecord(1, [pay('bob')]), callRecord('1.1'), taskRecord()];
+
+t.test('a message that fails with a task: its server is asked to cancel it, and what it says is the outcome', async (t) => {
+  const one = await taskCore(t, async (call) => said(call.task?.isCancelled ? 'The server has cancelled the call.' : 'Paid.'), {
+    files: crashedIn(BEGUN, undefined, GIVEN_UP),
+  });
+  await one.blocks.start('ada');
+  t.match(await one.outcome('m1'), { status: 'failed', error: { code: 'CRASHED' } });
+  t.match(one.calls, [{ callId: 'ada/m1/1.1', task: { ...TASK, isCancelled: true } }]);
+  t.strictSame(kindsOf(await one.records('m1')).slice(4), ['task 1.1', 'cancel 1.1', 'result 1.1', 'end']);
+  t.match(await one.answerTo('m1'), { content: /bank\/pay .* ran/, steps: [{ outcome: 'done', preview: 'The server has cancelled the call.' }] });
+});
+
+t.test('a server that is away, or that says nothing: the message has failed all the same, and its entry says that the task may go on', async (t) => {
+  const away = async (): Promise<never> => Promise.reject(new BlockhouseError('TOOL_NOT_BEGUN', 'bank did not start.'));
+  const one = await taskCore(t, away, { files: crashedIn(BEGUN, undefined, GIVEN_UP) });
+  await one.blocks.start('ada');
+  t.match(await one.outcome('m1'), { status: 'failed' });
+  const why = 'the message has failed, and its task may go on, because its server could not be asked to cancel it: bank did not start';
+  t.match((await one.records('m1')).slice(-2), [{ t: 'unknown', call: '1.1', why }, { t: 'end' }]);
+  t.match(await one.answerTo('m1'), { content: /bank\/pay .* may have run/, steps: [{ outcome: 'unknown', preview: why }] });
+  await t.test('deaf', async (t) => {
+    const deaf = async (): Promise<never> => Promise.reject(new BlockhouseError('TOOL_OUTCOME_UNKNOWN', 'The server does not say what became of it.'));
+    const other = await taskCore(t, deaf, { files: crashedIn(BEGUN, undefined, GIVEN_UP) });
+    await other.blocks.start('ada');
+    t.match(await other.outcome('m1'), { status: 'failed' });
+    t.match((await other.records('m1')).at(-2), { t: 'unknown', why: /does not say what became of it/ });
+    t.equal(other.calls.length, 1, 'it is asked once');
+  });
+});
+
+t.test('a crash after a task was to be cancelled: the next start cancels it, and does not wait for it', async (t) => {
+  const one = await taskCore(t, async (call) => said(call.task?.isCancelled ? 'It was cancelled.' : 'Paid.'), {
+    files: crashedIn([...BEGUN, { t: 'cancel', call: '1.1', at: AT }]),
+  });
+  await one.blocks.start('ada');
+  await one.outcome('m1');
+  t.match(one.calls, [{ task: { ...TASK, isCancelled: true } }]);
+  t.match(await one.answerTo('m1'), { content: 'It was cancelled.' });
+});
+
+t.test('a block that goes into the archive: its tasks are cancelled, and after a restore the message goes on with what their server has said', async (t) => {
+  const one = await taskCore(t, (call) => (call.task?.isCancelled ? Promise.resolve(said('It was cancelled.')) : never()));
+  const id = await one.post('Pay bob.');
+  await inTask(one);
+  const { archiveName } = await one.blocks.archive('ada');
+  t.match(one.calls, [{ task: undefined }, { task: { isCancelled: true } }]);
+  await one.blocks.restore(archiveName);
+  await one.blocks.start('ada');
+  await one.outcome(id);
+  t.match(await one.answerTo(id), { content: 'It was cancelled.' });
+  t.equal(one.calls.length, 2, 'nothing is asked again');
+  t.strictSame(kindsOf(await one.records(id)).slice(3, 7), ['call 1.1', 'task 1.1', 'cancel 1.1', 'result 1.1']);
+});
+
+t.test('a block that gets another name keeps its tasks', async (t) => {
+  const one = await taskCore(t, (call) => (call.task === undefined ? never() : Promise.resolve(said(call.task.isCancelled ? 'It was cancelled.' : 'Paid.'))));
+  const id = await one.post('Pay bob.');
+  await inTask(one);
+  await one.blocks.rename('ada', { name: 'eve' });
+  for (let tries = 0; tries < 500 && !(await one.blocks.history('eve')).some(({ replyTo }) => replyTo === id); tries += 1) await delay(20);
+  t.match((await one.blocks.history('eve')).at(-1), { content: 'Paid.' });
 });

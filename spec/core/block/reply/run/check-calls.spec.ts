@@ -143,3 +143,11 @@ t.test('where-again: of a call that a path allows, it can be asked again where t
   links.set('/out/a', '/secret');
   t.equal(await ready[1]?.isStillAllowed?.(), false);
 });
+
+t.test('few-asked: of ten thousand calls in one answer no more wait for a person than the run may make, and the others are refused at once', async (t) => {
+  const calls = Array.from({ length: 10_000 }, (_, at) => pay(`b${at}`));
+  const { records, ready } = await check(begun(...calls), { ask: ['bank/pay'] });
+  t.equal(records.filter((record) => record.t === 'ask').length, 50);
+  t.equal(records.filter((record) => record.t === 'refused' && record.code === 'limit').length, 9950);
+  t.strictSame(ready, []);
+});

@@ -12,6 +12,8 @@ import type { ChatEntry, RunRecord } from '../../../../../core/types.ts';
 import { AT, answerRecord, approvalOf, callRecord, modelRecord, runRecord } from '../../../../support/tools/records.ts';
 import { pay } from '../../../../support/tools/tool-core.ts';
 
+/** Nothing here runs tools. */
+const HERE = { name: 'ada', at: () => AT, world: { tools: undefined, halted: () => ({ halted: false }) } } as unknown as Parameters<typeof closeRun>[0];
 const ENDED = { status: 'cancelled', code: 'CANCELLED', what: 'It was cancelled.', at: AT } as const;
 const BEGUN: RunRecord[] = [
   runRecord(),
@@ -33,7 +35,7 @@ const open = (records: RunRecord[]): Promise<RunJournal> => RunJournal.open({ co
 
 t.test('each call gets its outcome: unknown where it was sent, not run where it was not', async (t) => {
   const journal = await open([...BEGUN]);
-  const closed = await closeRun(journal, 'm1', ENDED);
+  const closed = await closeRun(HERE, journal, 'm1', ENDED);
   t.match(closed, {
     run: 1,
     text: /^It was cancelled\. Before that, it had called:\n- bank\/pay .* may have run/,
@@ -42,9 +44,9 @@ t.test('each call gets its outcome: unknown where it was sent, not run where it 
   t.match(journal.state.end, { status: 'cancelled' });
   t.strictSame(journal.state.pending, []);
   const { count } = journal.state;
-  t.strictSame(await closeRun(journal, 'm1', ENDED), closed, 'a second time writes nothing');
+  t.strictSame(await closeRun(HERE, journal, 'm1', ENDED), closed, 'a second time writes nothing');
   t.equal(journal.state.count, count);
-  t.equal(await closeRun(await open([]), 'm1', ENDED), undefined);
+  t.equal(await closeRun(HERE, await open([]), 'm1', ENDED), undefined);
 });
 
 t.test('a deadline expires what waits, and the block says what it waits for', async (t) => {

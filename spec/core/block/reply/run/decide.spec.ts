@@ -144,6 +144,7 @@ t.test('the end of a run in a question says that nobody has answered', async (t)
   ];
   const conversation = { steps: async () => records, appendSteps: async () => undefined } as unknown as Conversation;
   const journal = await RunJournal.open({ conversation, claim: undefined, messageId: 'm1' });
-  await closeRun(journal, 'm1', { status: 'cancelled', code: 'CANCELLED', what: 'It was cancelled.', at: AT });
+  const here = { name: 'ada', at: () => AT, world: { tools: undefined } } as unknown as Parameters<typeof closeRun>[0];
+  await closeRun(here, journal, 'm1', { status: 'cancelled', code: 'CANCELLED', what: 'It was cancelled.', at: AT });
   t.match(journal.state.callAt('1.1')?.outcome, { t: 'result', isError: true, text: /got no answer, because the message was cancelled/ });
 });

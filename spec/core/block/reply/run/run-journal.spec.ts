@@ -60,3 +60,21 @@ t.test('first-wins: records that come second are made again, and what they pay f
   await journal.appendFor(() => [{ t: 'unknown', call: '1.1', why: 'it ended' }]);
   t.strictSame(done, ['paid 1.1 bank/pay 0.5 perhaps known', 'wrote unknown']);
 });
+
+t.test(
+  'paid-once: a probe is paid when it was sent, whatever came of it; one that a crash has cut off with the outcome of its call, and one that was not sent never',
+  async (t) => {
+    const paid = (done: readonly string[]): string[] => done.filter((what) => what.startsWith('paid'));
+    const cut = await journalOf([...BEGUN, callRecord('1.1'), priced('1.1p')]);
+    await cut.journal.append([{ t: 'unknown', call: '1.1', why: 'it ended' }]);
+    t.strictSame(paid(cut.done), ['paid 1.1p bank/pay 0.5 perhaps known']);
+    const refused = await journalOf([...BEGUN, callRecord('1.1'), priced('1.1p')]);
+    await refused.journal.append([{ t: 'refused', call: '1.1', code: 'not-run', note: 'It did not run.' }]);
+    t.strictSame(paid(refused.done), ['paid 1.1p bank/pay 0.5 perhaps known']);
+    const unsent = await journalOf([...BEGUN, callRecord('1.1')]);
+    await unsent.journal.append([priced('1.1p')]);
+    await unsent.journal.append([{ t: 'refused', call: '1.1p', code: 'server-failed', note: 'It was not asked.' }]);
+    await unsent.journal.append([{ t: 'unknown', call: '1.1', why: 'it ended' }]);
+    t.strictSame(paid(unsent.done), []);
+  },
+);

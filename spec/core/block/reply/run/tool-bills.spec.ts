@@ -114,3 +114,21 @@ t.test('tools.limits.usd counts the calls of tools', async (t) => {
   await one.outcome(await one.post('Pay both.'));
   t.equal(one.effects().length, 1, 'the model had to conclude after the first');
 });
+
+for (const [title, code, count] of [
+  ['without an answer costs what it costs', 'TOOL_OUTCOME_UNKNOWN', 1],
+  ['that was not sent costs nothing', 'TOOL_NOT_BEGUN', 0],
+] as const) {
+  t.test(`a probe ${title}`, async (t) => {
+    const settings = { ...TRUSTED, probe: { pay: { tool: 'list', with: {}, found: '/0' } }, usdPerCall: { list: 0.125 } };
+    const answer = ({ tool }: { readonly tool: string }): undefined => {
+      if (tool === 'list') throw new BlockhouseError(code, 'bank has ended.');
+    };
+    const one = await toolCore(t, { say: ({ results }) => (results.length === 0 ? [pay('bob', { break: 'after' })] : 'Done.'), bank: { settings, answer } });
+    const id = await one.post('Pay bob.');
+    await one.outcome(id);
+    t.match((await one.answerTo(id))?.steps, [{ outcome: 'unknown' }]);
+    t.match(toolLines(one), count === 0 ? [] : [{ id: `ada/${id}/1.1p`, costUsd: 0.125 }]);
+    t.equal(toolLines(one).length, count);
+  });
+}

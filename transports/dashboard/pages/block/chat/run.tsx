@@ -5,7 +5,7 @@ import { now } from '../../../base/clock.ts';
 import { clockSeconds, duration, usd } from '../../../base/format.ts';
 import { approvals } from '../../../data/approvals.ts';
 import { useLoad } from '../../../data/load.ts';
-import { costOf, decidedOf, linesOfRun, type ModelLine, type RunLine, readResult, readRun, type ToolLine } from '../../../data/run.ts';
+import { costOf, decidedOf, linesOfRun, type ModelLine, type Moment, type RunLine, readResult, readRun, type ToolLine, waitsNow } from '../../../data/run.ts';
 import type { OpenBlock } from '../../../data/open-block.ts';
 import { type RunningCall, running } from '../../../data/running.ts';
 import { ApprovalCard } from '../../../parts/approval.tsx';
@@ -168,10 +168,8 @@ function Model({ line: { at, model, answer } }: { readonly line: ModelLine }) {
 }
 
 function Tool({ block, messageId, line }: LineProps<ToolLine>) {
-  const { tool, at, ask, decision, outcome, isError = false, ms, text = '', ref, tries, by } = line;
+  const { tool, at, moments, outcome, isError = false, ms, text = '', ref, tries, by } = line;
   const [whole, setWhole] = useState<string | undefined>();
-  const decided = decidedOf(line);
-  const waits = ask !== undefined && decision === undefined ? runText.waits : runText.open;
   return (
     <>
       <p class="row wrap">
@@ -179,24 +177,17 @@ function Tool({ block, messageId, line }: LineProps<ToolLine>) {
         <b class="b mono break">
           <Visible text={tool} />
         </b>
-        {outcome === undefined ? <span class="chip">{waits}</span> : <Outcome outcome={outcome} isError={isError} />}
+        {outcome === undefined ? <span class="chip">{waitsNow(line) ? runText.waits : runText.open}</span> : <Outcome outcome={outcome} isError={isError} />}
         <span class="num t3">
           {ms !== undefined && duration(ms)}
           {tries > 1 && ` · ${tries} ${runText.again}`}
           {by !== undefined && ` · ${runText.by} ${by}`}
         </span>
       </p>
-      {decided !== undefined && (
-        <p class="sm t2">
-          {decidedText(decided, false)}
-          {decision?.note !== undefined && (
-            <>
-              : <Visible text={decision.note} />
-            </>
-          )}
-        </p>
-      )}
       <Arguments of={line.arguments} />
+      {moments.map((moment, index) => (
+        <Way key={index} moment={moment} />
+      ))}
       {text !== '' && (
         <div class="mono sm result">
           <Folded text={whole ?? text} />
@@ -206,5 +197,40 @@ function Tool({ block, messageId, line }: LineProps<ToolLine>) {
         <Button label={runText.wholeResult} small run={async () => setWhole(await readResult(block, messageId, ref))} />
       )}
     </>
+  );
+}
+
+/** What a server asks is its own words; what a person has answered stands below. */
+function Way({ moment }: { readonly moment: Moment }) {
+  if ('ask' in moment) {
+    const { ask, decision } = moment;
+    if (decision === undefined) return null;
+    return (
+      <>
+        <p class="sm t2">
+          {decidedText(decidedOf(ask, decision), false)}
+          {decision.note !== undefined && (
+            <>
+              : <Visible text={decision.note} />
+            </>
+          )}
+        </p>
+        {Object.entries(decision.input ?? {}).map(([form, { content }]) => (
+          <Arguments key={form} of={content ?? {}} />
+        ))}
+      </>
+    );
+  }
+  return (
+    <p class="sm t2">
+      <When at={moment.at} /> {moment.t === 'task' ? runText.task : `${runText.asked}: `}
+      {moment.t === 'input' && (
+        <Visible
+          text={Object.values(moment.requests)
+            .map(({ message }) => message)
+            .join(' ')}
+        />
+      )}
+    </p>
   );
 }

@@ -1,7 +1,7 @@
-// The frames of a subscription with `steps`.
+// The frames of a run, for a WebSocket and for a stream.
 import t from 'tap';
-import { createBus } from '../../../core/index.ts';
-import { followSteps, type RunFrame } from '../../../transports/ws/steps.ts';
+import { createBus } from '../../core/index.ts';
+import { followSteps, type RunFrame } from '../../transports/run-steps.ts';
 
 t.test('a step is told once, before the first of its calls, and nothing comes after the end', async (t) => {
   const bus = createBus();
@@ -19,4 +19,18 @@ t.test('a step is told once, before the first of its calls, and nothing comes af
   stop();
   call('a', 'm2', '4.1');
   t.equal(frames.length, 5);
+});
+
+t.test('of one message, nothing of others is shown', async (t) => {
+  const bus = createBus();
+  const frames: RunFrame[] = [];
+  followSteps(bus, 'a', (frame) => frames.push(frame), 'm1');
+  for (const id of ['m1', 'm2']) {
+    bus.emit('tool.called', { block: 'a', id, call: '1.1', tool: 'x/y' });
+    bus.emit('approval.requested', { block: 'a', id, approval: `of-${id}`, tool: 'x/y', because: 'rule', expiresAt: '2026-11-28T12:00:00.000Z' });
+  }
+  t.strictSame(
+    frames.map(({ id }) => id),
+    ['m1', 'm1', 'of-m1'],
+  );
 });
