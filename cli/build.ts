@@ -5,8 +5,8 @@
 // kept-apart: packages that only some requests need stay in node_modules, and are loaded with the first of these.
 // readable: nothing of our own is shortened, so that a stack trace names the functions of the source. A large package for one command is (SHORTENED).
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import { build, type Plugin, transform } from 'esbuild';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { build, type Metafile, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
 import { shortenSchemas } from './shorten-schemas.ts';
 import { fromVendor, writeVendored } from './vendor.ts';
@@ -73,6 +73,80 @@ const withTheStart: Plugin = {
   },
 };
 
+/** What a start loads, in the order in which commands need it: the program itself and the entry that has it, the core, and the rest of the server. */
+const STEPS: Readonly<Record<string, readonly string[]>> = {
+  light: ['cli/main.ts', 'cli/commands/serve.ts'],
+  core: [START.createCore],
+  blocks: [START.FileStore, START.createWorkspaceBlocks],
+  server: ['cli/compose.ts', 'adapters/index.ts', 'cli/server-parts.ts'],
+};
+/** Of a module that every command may load. */
+const LIGHT_BYTES = 32 * 1024;
+
+/**
+ * The bundler makes a file of each set of modules that the same entries share, which for a start are four dozen. Here they become one for each of STEPS, as far as no earlier
+ * step has them. Of the modules of later steps, the first step has the small ones that lead to no larger one, since commands use one or the other: to load all of them
+ * takes less time than another file. Resolves with the files that are no more.
+ */
+async function joinSteps({ outputs }: Metafile): Promise<ReadonlySet<string>> {
+  const shared = (path: string): string[] =>
+    outputs[path]?.imports.flatMap((one) => (one.kind === 'import-statement' && !one.external ? [one.path] : [])) ?? [];
+  const reached = Object.entries(STEPS).map(([, entries]) => {
+    const all = new Set(Object.keys(outputs).filter((path) => entries.includes(outputs[path]?.entryPoint ?? '')));
+    for (const path of all) for (const next of shared(path)) all.add(next);
+    return [...all].filter((path) => outputs[path]?.entryPoint === undefined);
+  });
+  const isSmall = (path: string): boolean => (outputs[path]?.bytes ?? 0) < LIGHT_BYTES;
+  const light = new Set(reached[0]);
+  for (let before = -1; before !== light.size; ) {
+    before = light.size;
+    for (const path of reached.flat()) if (isSmall(path) && shared(path).every((next) => light.has(next))) light.add(path);
+  }
+  const steps = new Map<string, string>([...light].map((path) => [path, 'light']));
+  for (const [index, step] of Object.keys(STEPS).entries()) for (const path of reached[index] ?? []) if (!steps.has(path)) steps.set(path, step);
+  for (const step of Object.keys(STEPS))
+    await joinFiles(
+      step,
+      [...steps.keys()].filter((path) => steps.get(path) === step),
+      outputs,
+    );
+  const names = new RegExp(`\\b(${[...steps.keys()].map((path) => basename(path, '.js')).join('|')})\\.js\\b`, 'g');
+  const stepOf = new Map([...steps].map(([path, step]) => [basename(path, '.js'), step]));
+  const files = [...Object.keys(outputs).filter((path) => !steps.has(path)), ...Object.keys(STEPS).map((step) => join(OUT, 'parts', `${step}.js`))];
+  for (const path of files.map((path) => resolve(ROOT, path)))
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replace(names, (_whole, name: string) => `${stepOf.get(name)}.js`),
+    );
+  for (const path of steps.keys()) rmSync(join(ROOT, path));
+  return new Set(steps.keys());
+}
+
+/** Makes one module of these, which exports what each of them does. */
+async function joinFiles(name: string, paths: readonly string[], outputs: Metafile['outputs']): Promise<void> {
+  const twice = paths.flatMap((path) => outputs[path]?.exports ?? []).find((exported, index, all) => all.indexOf(exported) !== index);
+  if (twice !== undefined) throw new Error(`two modules that become one file export ${twice}`);
+  const contents = paths.map((path) => `export * from './${basename(path)}';`).join('\n');
+  const bare: Plugin = {
+    name: 'bare',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\./ }, ({ path }) => (paths.some((one) => basename(one) === basename(path)) ? undefined : { path, external: true }));
+      onLoad({ filter: /\.js$/ }, ({ path }) => ({ contents: readFileSync(path, 'utf8').replace(BANNER, '') }));
+    },
+  };
+  const stdin = { contents, resolveDir: join(OUT, 'parts') };
+  await build({
+    ...AS_IS,
+    stdin,
+    outfile: join(OUT, 'parts', `${name}.js`),
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    banner: { js: BANNER },
+    plugins: [bare],
+  });
+}
+
 rmSync(OUT, { recursive: true, force: true });
 const { metafile } = await build({
   entryPoints: [join(ROOT, 'cli/main.ts'), join(ROOT, 'cli/compose.ts')],
@@ -92,8 +166,11 @@ const { metafile } = await build({
   legalComments: 'none',
   logLevel: 'warning',
 });
+const joined = await joinSteps(metafile);
+for (const step of Object.keys(STEPS)) await withoutComments(join(OUT, 'parts', `${step}.js`));
 await Promise.all(
   Object.entries(metafile.outputs).map(async ([path, { inputs }]) => {
+    if (joined.has(path)) return;
     const isShort = Object.values(SHORTENED).some(({ module }) => Object.hasOwn(inputs, relative(ROOT, module)));
     const file = join(ROOT, path);
     // The bundler prints what the plugin has shortened in full lines again.
@@ -102,7 +179,7 @@ await Promise.all(
   }),
 );
 writeFileSync(join(OUT, 'licences.txt'), licencesOf(metafile));
-process.stdout.write(`${relative(process.cwd(), OUT)}: ${Object.keys(metafile.outputs).length} files\n`);
+process.stdout.write(`${relative(process.cwd(), OUT)}: ${Object.keys(metafile.outputs).length - joined.size + Object.keys(STEPS).length} files\n`);
 
 await buildLibrary();
 shortenSchemas(resolve(OUT, '../core/schemas'));

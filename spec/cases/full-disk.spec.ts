@@ -37,7 +37,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
       const codes: unknown[] = [];
       for (const [block, messages] of Object.entries(acknowledged))
         for (const size of block === 'ada' ? SIZES.slice(3) : SIZES)
-          for (let n = 0, isRoom = true; isRoom && n < (block === 'ada' ? 5 : 30); n += 1) {
+          for (let n = 0, isRoom = true; isRoom && n < (size === SIZES[0] ? 30 : block === 'ada' ? 5 : 10); n += 1) {
             const message = randomBytes(size / 2).toString('hex');
             isRoom = await (n % 2 === 0 ? a : b).blocks.post(block, { message }, 'api').then(
               () => messages.push(message) > 0,
@@ -59,13 +59,21 @@ t.test('a database', { skip: noPostgres }, async (t) => {
       execFileSync('mount', ['-o', 'remount,size=256m', folder]);
       acknowledged['ada']?.push('after');
       await b.blocks.post('ada', { message: 'after' }, 'api');
-      const state = "select queued + processing + failed as open from bh.block where name = 'ada'";
-      for (const end = performance.now() + 120_000; (await ask(database.store, state))[0]?.['open'] !== 0 && performance.now() < end; ) await delay(50);
-      t.same(await ask(database.store, state), [{ open: 0 }]);
+      const count = async (what: string): Promise<number> =>
+        Number((await ask(database.store, `select ${what} as count from bh.block where name = 'ada'`))[0]?.['count']);
+      for (const end = performance.now() + 120_000; performance.now() < end && (await count('queued + processing + failed')) > 0; await delay(50)) {
+        if ((await count('queued + processing')) > 0) continue;
+        // What had no room for its answer in all its attempts is kept, and can be tried again.
+        for (const { id, status } of await a.blocks.history('ada')) if (status === 'failed') await a.blocks.retry('ada', id);
+      }
+      t.equal(await count('queued + processing + failed'), 0);
       const answered = await a.blocks.history('ada');
       t.strictSame(
-        answered.filter(({ role }) => role === 'user').map(({ content, status }) => [content, status]),
-        acknowledged['ada']?.map((content) => [content, 'done']),
+        answered
+          .filter(({ role, status }) => role === 'user' && status === 'done')
+          .map(({ content }) => content)
+          .sort(),
+        acknowledged['ada']?.toSorted(),
       );
       t.equal(answered.filter(({ role }) => role === 'assistant').length, acknowledged['ada']?.length, 'each has one answer');
       for (const name of FULL) t.strictSame(await stored(name), acknowledged[name]);

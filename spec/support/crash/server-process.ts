@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ServerClient } from './server-client.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../dist/cli/main.js');
@@ -72,7 +73,8 @@ export class ServerProcess {
     const url = await this.url;
     if (url === undefined) return undefined;
     const client = new ServerClient(url, readFileSync(join(this.workspace, '.api-token'), 'utf8').trim(), maxSockets);
-    const health = await client.call('GET', '/api/health');
+    let health = await client.call('GET', '/api/health');
+    for (; health?.status === 503; health = await client.call('GET', '/api/health')) await delay(100); // its database is slow
     return health?.status === 200 ? { client, ms: performance.now() - this.#spawnedAt } : undefined;
   }
 

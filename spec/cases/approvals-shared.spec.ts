@@ -1,0 +1,193 @@
+// What waits for people in a database, attacked: decisions at two servers at once, other names, forged ids, copies, and notices that never come.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { type ChatEntry, connectStore, type ShownApproval } from '../../core/index.ts';
+import { compareWorkspaces, copyWorkspace } from '../../core/store/copy.ts';
+import { RUNNABLE, type StartedCore, type StartOptions, startCore } from '../support/blocks.ts';
+import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
+import { type StoreProxy, storeProxy } from '../support/store-proxy.ts';
+import { testFolder } from '../support/test-folder.ts';
+import { pay } from '../support/tools/calls.ts';
+import { PaymentHost } from '../support/tools/payment-host.ts';
+import { type Said, type Seen, toolModel } from '../support/tools/tool-model.ts';
+
+const BY = { channel: 'cli', name: 'token' } as const;
+const RULES = { servers: ['bank'], ask: ['bank/*'] };
+const PAYS = ({ results }: Seen): Said => (results.length === 0 ? [pay('bob')] : `Bank: ${results.join(' ')}`);
+const ROUNDS = 6;
+
+t.setTimeout(300_000);
+
+/** A bank, and servers before it. */
+function bankOf(t: Test) {
+  const folder = testFolder(t, { a: {}, b: {}, c: {}, d: {} });
+  const book = `${folder}/book`;
+  const start = (options: StartOptions): Promise<StartedCore> => startCore(t, { tools: new PaymentHost({ book }), answer: toolModel(PAYS), ...options });
+  return {
+    folder,
+    start,
+    effects: (): number => (existsSync(book) ? readFileSync(book, 'utf8').trim().split('\n').length : 0),
+  };
+}
+
+async function servers(t: Test, direct?: (store: string) => Promise<string>) {
+  const store = await postgresStore(t);
+  const { folder, start, effects } = bankOf(t);
+  const options = direct === undefined ? {} : { direct: await direct(store) };
+  const a = await start({ workspace: `${folder}/a`, store: await connectStore(store, options) });
+  const b = await start({ workspace: `${folder}/b`, store: await connectStore(store, options) });
+  await a.create('ada', { ...RUNNABLE, tools: RULES });
+  await a.blocks.start('ada');
+  return { a, b, effects, store, look: (text: string) => ask(store, text) };
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + 90_000; !(await isSo()); await delay(20)) if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
+}
+
+/** The one that waits. */
+async function asked({ blocks }: StartedCore, block?: string): Promise<ShownApproval> {
+  const all = async (): Promise<readonly ShownApproval[]> => (await blocks.approvals(block === undefined ? {} : { block })).approvals;
+  await until('a call waits', async () => (await all()).length === 1);
+  const [one] = await all();
+  if (one === undefined) throw new Error('nothing waits');
+  await until('its message waits', async () =>
+    (await blocks.history(one.block)).some(({ status, waitingFor }) => status === 'waiting-approval' && waitingFor?.includes(one.id)),
+  );
+  return one;
+}
+
+async function outcome({ blocks }: StartedCore, block: string, id: string): Promise<ChatEntry> {
+  const entry = async (): Promise<ChatEntry | undefined> => (await blocks.history(block)).find((one) => one.id === id);
+  await until('it has its outcome', async () => ['done', 'failed', 'cancelled'].includes((await entry())?.status ?? ''));
+  return (await entry()) as ChatEntry;
+}
+
+const codesOf = (results: readonly PromiseSettledResult<unknown>[]): unknown[] =>
+  results.flatMap((one) => (one.status === 'rejected' ? [(one.reason as { code?: unknown }).code] : []));
+
+t.test('a database', { skip: noPostgres }, async (t) => {
+  t.test('of an approval and a denial at two servers at once one holds, and the other hears that it was decided', async (t) => {
+    const { a, b, effects, look } = await servers(t);
+    let paid = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id } = await a.blocks.post('ada', { message: `Pay ${round}.` }, 'api');
+      const { id: approval, digest } = await asked(b);
+      const [first, second] = round % 2 === 0 ? [a, b] : [b, a];
+      const both = await Promise.allSettled([
+        first.blocks.decideApproval(approval, { decision: 'approve', digest }, BY),
+        second.blocks.decideApproval(approval, { decision: 'deny', digest }, BY),
+      ]);
+      t.same(codesOf(both), ['APPROVAL_DECIDED']);
+      if (both[0]?.status === 'fulfilled') paid += 1;
+      t.match(await outcome(b, 'ada', id), { status: 'done' });
+      t.equal(effects(), paid);
+      t.match(await look(`select count(*)::int as count from bh.run_record where record like '%"decision"%' and record like '%${approval}%'`), [{ count: 1 }]);
+    }
+    t.same(await look('select name from bh.block where queued + processing + held + failed <> 0'), []);
+    t.same((await a.core.check()).findings, []);
+  });
+
+  t.test('a cancel at one server and an approval at the other at once: one holds, and nothing is paid for a message that was cancelled', async (t) => {
+    const { a, b, effects, look } = await servers(t);
+    let paid = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id } = await a.blocks.post('ada', { message: `Pay ${round}.` }, 'api');
+      const { id: approval, digest } = await asked(b);
+      const [first, second] = round % 2 === 0 ? [a, b] : [b, a];
+      const [approved] = await Promise.allSettled([
+        first.blocks.decideApproval(approval, { decision: 'approve', digest }, BY),
+        second.blocks.cancel('ada', id),
+      ]);
+      const { status } = await outcome(b, 'ada', id);
+      if (approved?.status === 'rejected') t.match(approved.reason, { code: /^(APPROVAL_DECIDED|WRONG_STATE|APPROVAL_NOT_FOUND)$/ });
+      const did = effects() - paid;
+      paid += did;
+      if (approved?.status === 'rejected') t.same([did, status], [0, 'cancelled']);
+      else t.ok(did <= 1);
+    }
+    t.same(await look('select name from bh.block where queued + processing + held + failed <> 0'), []);
+    t.match(await look('select count(*)::int as count from bh.approval where decided_at is null'), [{ count: 0 }]);
+    t.same((await a.core.check()).findings, []);
+  });
+
+  t.test('what waits in a block that gets another name is shown and decided under that name, at any server', async (t) => {
+    const { a, b, effects } = await servers(t);
+    const { id } = await a.blocks.post('ada', { message: 'Pay bob.' }, 'api');
+    const { id: approval, digest } = await asked(b);
+    await b.blocks.rename('ada', { name: 'eve' });
+    for (const { blocks } of [a, b]) {
+      t.match((await blocks.approvals()).approvals, [{ id: approval, block: 'eve' }]);
+      t.match(await blocks.approval(approval), { id: approval, block: 'eve', state: 'pending' });
+    }
+    t.match(await a.blocks.decideApproval(approval, { decision: 'approve', digest }, BY), { block: 'eve', state: 'approved' });
+    t.match(await outcome(b, 'eve', id), { status: 'done' });
+    t.equal(effects(), 1);
+  });
+
+  t.test('an id of another block decides nothing there, also where a bundle was made to name it', async (t) => {
+    const { a, b, effects, look } = await servers(t);
+    const { id } = await a.blocks.post('ada', { message: 'Pay bob.' }, 'api');
+    const { id: approval, digest } = await asked(b);
+    await b.create('eve', { ...RUNNABLE, tools: RULES });
+    const decision = { decision: 'approve', digest } as const;
+    await t.rejects(b.blocks.decide('eve', approval, decision, BY), { code: 'APPROVAL_NOT_FOUND' });
+    // A message of eve that says that it waits for the call of ada, as a forged bundle could bring it.
+    await a.blocks.post('eve', { message: 'forged' }, 'api');
+    await look(
+      `update bh.message set status = 'waiting-approval', waiting_for = '["${approval}"]' where block_id = (select id from bh.block where name = 'eve') and role = 'user'`,
+    );
+    await until('the other one reads it', async () => (await b.blocks.history('eve')).some(({ waitingFor }) => waitingFor?.includes(approval)));
+    await t.rejects(b.blocks.decide('eve', approval, decision, BY), { code: 'APPROVAL_NOT_FOUND' });
+    t.match(await a.blocks.approval(approval), { block: 'ada', state: 'pending' });
+    t.equal(effects(), 0);
+    await a.blocks.decide('ada', approval, decision, BY);
+    t.match(await outcome(a, 'ada', id), { status: 'done' });
+    t.equal(effects(), 1);
+    for (const odd of ["'", 'a\0', 'x'.repeat(5000), '%']) await t.rejects(b.blocks.decideApproval(odd, decision, BY), { code: 'APPROVAL_NOT_FOUND' });
+  });
+
+  t.test('a decision at one server is found by the other within seconds where no notice ever comes', async (t) => {
+    let proxy: StoreProxy | undefined;
+    const { a, b, effects } = await servers(t, async (store) => {
+      proxy = await storeProxy(t, store);
+      return proxy.store;
+    });
+    proxy?.swallow();
+    const { id } = await a.blocks.post('ada', { message: 'Pay bob.' }, 'api');
+    const { id: approval, digest } = await asked(b);
+    await b.blocks.decideApproval(approval, { decision: 'approve', digest }, BY);
+    t.match(await outcome(b, 'ada', id), { status: 'done' });
+    t.equal(effects(), 1);
+    t.match(await a.blocks.approval(approval), { state: 'approved' });
+  });
+
+  t.test('what waits is copied with its id and its deadline, into a folder and a database, and is decided once where it is then', async (t) => {
+    const { folder, start, effects } = bankOf(t);
+    const first = await start({ workspace: `${folder}/a` });
+    await first.create('ada', { ...RUNNABLE, tools: RULES });
+    await first.blocks.start('ada');
+    const { id } = await first.blocks.post('ada', { message: 'Pay bob.' }, 'api');
+    const waiting = await asked(first);
+    await first.core.close();
+    const [one, two] = [await postgresStore(t), await postgresStore(t)];
+    const back = join(folder, 'back');
+    for (const [from, to] of [
+      [`${folder}/a`, one],
+      [one, back],
+      [back, two],
+    ] as const) {
+      await copyWorkspace({ from, to });
+      t.same((await compareWorkspaces({ from, to })).differences, []);
+    }
+    const last = await start({ workspace: `${folder}/d`, store: await connectStore(two) });
+    t.match((await last.blocks.approvals()).approvals, [{ id: waiting.id, digest: waiting.digest, expiresAt: waiting.expiresAt, state: 'pending' }]);
+    t.match(await last.blocks.details('ada'), { pulse: { queue: { processing: 1 } } });
+    await last.blocks.decideApproval(waiting.id, { decision: 'approve', digest: waiting.digest }, BY);
+    t.match(await outcome(last, 'ada', id), { status: 'done' });
+    t.equal(effects(), 1);
+    t.same((await last.core.check()).findings, []);
+  });
+});
