@@ -6,7 +6,7 @@ import type { Decide, ShownApproval } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { FormFiller } from '../input/form-answers.ts';
 import { fit } from '../terminal/layout.ts';
-import { oneLine, type Style, widthOf, writeLines } from '../terminal/output.ts';
+import { folded, oneLine, type Style, widthOf, writeLines } from '../terminal/output.ts';
 import { approvalCard, decisionText } from '../views/approval-text.ts';
 
 /** Where a person decides. */
@@ -95,6 +95,10 @@ export class DecideInPlace {
   }
 
   #say(text: string): Promise<void> {
-    return writeLines(this.#place.output, [text]);
+    const { output } = this.#place;
+    return writeLines(
+      output,
+      text.split('\n').flatMap((line) => folded(line, widthOf(output))),
+    );
   }
 }

@@ -29,13 +29,20 @@ function place(...waiting: object[]) {
       over += 1;
     },
   });
-  return { decide, decided, text: () => text, over: () => over, say: async (word: string) => decide.commands[word]?.() };
+  return { decide, decided, output, text: () => text, over: () => over, say: async (word: string) => decide.commands[word]?.() };
 }
 
 const call = (id: string, more: object = {}) => ({
   ...approvalOf(id, { digest: `digest of ${id}`, arguments: { to: 'bob' }, ...more }),
   state: 'pending',
   scopes: ['once'],
+});
+
+t.test('no word is broken at the edge of the terminal', async (t) => {
+  const desk = place(call('a1'));
+  Object.assign(desk.output, { columns: 80 });
+  await desk.decide.show();
+  t.match(desk.text(), /^note: \/yes approves it once, \/always also later calls of this tool, \/no denies\r?\nit,/m);
 });
 
 t.test('as-shown: what is decided is what was shown, and then the next one is shown', async (t) => {
