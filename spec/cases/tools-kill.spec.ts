@@ -37,7 +37,7 @@ t.test('14: so with tasks: what has its task in the journal is asked for, and ne
 t.test('killed while a form is asked, shown, answered or sent: it is shown again or its call is unknown, and nothing is answered twice', async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   t.comment(`seed ${seed}`);
-  const kills = sweep(40, 8);
+  const kills = sweep(40, 3);
   const report = await killPayments({ folder: testFolder(t), kills, seed, withForms: true });
   const { faults, ...figures } = report;
   t.comment(JSON.stringify(figures));

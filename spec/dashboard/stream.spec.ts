@@ -105,7 +105,8 @@ t.test('case 27: what no markdown ends and what no one writes is drawn as it com
     endless: 'x'.repeat(100 * 1024),
     quotes: `${'>'.repeat(2000)} deep`,
   };
-  for (const [name, content] of Object.entries(strange)) world.standIn.onMessage(name, { content }, { chunkSize: Math.ceil(content.length / PIECES), latency: 4 });
+  for (const [name, content] of Object.entries(strange))
+    world.standIn.onMessage(name, { content }, { chunkSize: Math.ceil(content.length / PIECES), latency: 4 });
   await world.block('ada');
   const page = await world.page('/ui/blocks/ada');
   await page.getByText('Nothing has been said yet.').waitFor();

@@ -643,21 +643,22 @@ t.test('G110, G111: bodies without end, and silence', async (t) => {
       ['interim answers without end', (_request, res) => drip(res, () => res.writeProcessing())],
       ['some text, and then nothing', (_request, res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).write(`data: ${chunk('hi')}\n\n`)],
     ];
-    for (const [title, answerer] of silences)
-      for (const stream of [false, true]) {
-        let closed = 0;
-        const { parts, count } = await world.stranger(t, openaiChat, (request, res, index) => {
-          void request.closed.then(() => {
-            closed += 1;
-          });
-          return answerer(request, res, index);
+    const isLeft = async (title: string, answerer: Answerer, stream: boolean): Promise<void> => {
+      let closed = 0;
+      const { parts, count } = await world.stranger(t, openaiChat, (request, res, index) => {
+        void request.closed.then(() => {
+          closed += 1;
         });
-        const { status, json, text } = await world.chat(openaiChat, { ...parts, stream });
-        const error = status === 200 ? read(text).last : json;
-        t.match(error, { status: 502, code: /UPSTREAM_(TIMEOUT|MALFORMED)/ }, `${title}, stream ${stream}`);
-        if (!title.startsWith('interim')) t.equal(error.code, 'UPSTREAM_TIMEOUT', title);
-        await until(() => closed === count(), `${title}: its connection is closed`);
-      }
+        return answerer(request, res, index);
+      });
+      const { status, json, text } = await world.chat(openaiChat, { ...parts, stream });
+      const error = status === 200 ? read(text).last : json;
+      t.match(error, { status: 502, code: /UPSTREAM_(TIMEOUT|MALFORMED)/ }, `${title}, stream ${stream}`);
+      if (!title.startsWith('interim')) t.equal(error.code, 'UPSTREAM_TIMEOUT', title);
+      await until(() => closed === count(), `${title}: its connection is closed`);
+    };
+    // Each waits for its time to be over.
+    await Promise.all(silences.flatMap(([title, answerer]) => [false, true].map((stream) => isLeft(title, answerer, stream))));
     await world.settle(t, 'G111');
   });
 });

@@ -54,6 +54,10 @@ export function varintSize(value: number): number {
 /** Bytes that grow as they are written. */
 export class ProtobufWriter {
   #bytes: Buffer;
+  /** The last second that was written, in nanoseconds: both halves of 32 bits. */
+  #second = 0;
+  #secondLow = 0;
+  #secondHigh = 0;
   /** Where the next byte goes. */
   at: number;
 
@@ -134,15 +138,23 @@ export class ProtobufWriter {
   /** A field of a time: milliseconds of the epoch as nanoseconds, which are more than a number holds exactly. */
   time(field: number, ms: number): void {
     this.room(MAX_VARINT + 8);
-    const seconds = Math.floor(ms / 1000);
-    const nanos = Math.round((ms - seconds * 1000) * 1e6);
-    const upper = Math.floor(seconds / 0x1_0000) * 1e9; // 65,536 times as much
-    const lower = (seconds % 0x1_0000) * 1e9 + nanos;
-    const low = (upper % 0x1_0000) * 0x1_0000 + (lower % TWO_32);
-    const high = Math.floor(upper / 0x1_0000) + Math.floor(lower / TWO_32) + Math.floor(low / TWO_32);
+    const second = Math.floor(ms / 1000);
+    if (second !== this.#second) this.#setSecond(second);
+    const low = this.#secondLow + Math.round((ms - second * 1000) * 1e6);
+    const isOver = low >= TWO_32;
     this.varint(tag(field, FIXED64));
-    this.#word(low % TWO_32);
-    this.#word(high);
+    this.#word(isOver ? low - TWO_32 : low);
+    this.#word(isOver ? this.#secondHigh + 1 : this.#secondHigh);
+  }
+
+  /** Remainders of large numbers take long, and the next times are mostly of the same second. */
+  #setSecond(second: number): void {
+    const upper = Math.floor(second / 0x1_0000) * 1e9; // 65,536 times as much
+    const lower = (second % 0x1_0000) * 1e9;
+    const low = (upper % 0x1_0000) * 0x1_0000 + (lower % TWO_32);
+    this.#second = second;
+    this.#secondLow = low % TWO_32;
+    this.#secondHigh = Math.floor(upper / 0x1_0000) + Math.floor(lower / TWO_32) + Math.floor(low / TWO_32);
   }
 
   #word(value: number): void {

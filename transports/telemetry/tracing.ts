@@ -3,14 +3,14 @@
 // no-text: an attribute of a span has ids, names, counts and times, and no word of a prompt or an answer, nor a key.
 // own-parents: what belongs to a request names its span by `traceparent` (core/base/traceparent.ts), and not by the request's id, which a client may use twice.
 import type { IncomingMessage } from 'node:http';
-import { parseTraceparent, type TraceParent, traceparentOf } from '../../core/base/traceparent.ts';
+import { parseTraceparent, type TraceParent } from '../../core/base/traceparent.ts';
 import { withoutTicket } from '../../core/base/url.ts';
 import type { Core, CoreEvents } from '../../core/index.ts';
 import { KEY } from './attributes.ts';
 import type { SpanClock } from './clock.ts';
 import { Recent } from './recent.ts';
 import { SharedAttributes, type SpanBatch } from './span-batch.ts';
-import { isRecorded, type Noted, type SpanIds } from './spans.ts';
+import { headerOf, isRecorded, type Noted, type SpanIds } from './spans.ts';
 
 /** What spans are made with. */
 export interface Tracing {
@@ -67,14 +67,17 @@ class RequestSpan implements Noted {
   readonly count = 1;
   readonly isReady = true;
   readonly own: TraceParent;
+  /** Its header. */
+  readonly traceparent: string;
   readonly #parent: TraceParent | undefined;
   readonly #from: number;
   readonly #url: string;
   #to = 0;
   #served: Served | undefined;
 
-  constructor(own: TraceParent, parent: TraceParent | undefined, from: number, url: string) {
+  constructor(own: TraceParent, traceparent: string, parent: TraceParent | undefined, from: number, url: string) {
     this.own = own;
+    this.traceparent = traceparent;
     this.#parent = parent;
     this.#from = from;
     this.#url = url;
@@ -103,12 +106,56 @@ function pathOf(url: string): string {
   return url.slice(0, end < 0 ? MAX_PATH : Math.min(end, MAX_PATH));
 }
 
+/** So many digits of the span's id say where in the table it stands. */
+const SLOTS = 4096;
+
+/**
+ * The spans of requests under way, by their headers: a table of our own, since a Map hashes the whole header and is made anew after each few dozen deletions. The ids are random
+ * and ours, so that few have the same place; those go into a Map.
+ */
+class OpenSpans {
+  readonly #slots: (RequestSpan | undefined)[] = Array.from({ length: SLOTS }, () => undefined);
+  readonly #others = new Map<string, RequestSpan>();
+
+  add(span: RequestSpan): void {
+    const slot = slotOf(span.traceparent);
+    if (this.#slots[slot] === undefined) this.#slots[slot] = span;
+    else this.#others.set(span.traceparent, span);
+  }
+
+  find(traceparent: string): RequestSpan | undefined {
+    const span = this.#slots[slotOf(traceparent)];
+    if (span?.traceparent === traceparent) return span;
+    return this.#others.size === 0 ? undefined : this.#others.get(traceparent);
+  }
+
+  /** Finds it for the last time. */
+  take(traceparent: string): RequestSpan | undefined {
+    const span = this.find(traceparent);
+    if (span === undefined) return undefined;
+    const slot = slotOf(traceparent);
+    if (this.#slots[slot] === span) this.#slots[slot] = undefined;
+    else this.#others.delete(traceparent);
+    return span;
+  }
+}
+
+/** By three hexadecimal digits of the span's id. */
+function slotOf(traceparent: string): number {
+  return (digitAt(traceparent, 49) << 8) | (digitAt(traceparent, 50) << 4) | digitAt(traceparent, 51);
+}
+
+function digitAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return (code & 0xf) + (code > 0x39 ? 9 : 0);
+}
+
 /** The spans of requests. */
 export class RequestSpans {
   readonly #tracing: Tracing;
   readonly #takesParents: boolean;
-  /** By the `traceparent` of each. They end with their requests, so they are as many as these. */
-  readonly #open = new Map<string, RequestSpan>();
+  /** They end with their requests, so they are as many as these. */
+  readonly #open = new OpenSpans();
 
   constructor({ events }: Pick<Core, 'events'>, tracing: Tracing, takesParents: boolean) {
     this.#tracing = tracing;
@@ -123,22 +170,21 @@ export class RequestSpans {
     const parent = given === undefined || !this.#takesParents ? undefined : parseTraceparent(given);
     const { ids, clock } = this.#tracing;
     const own = ids.begin(parent);
-    const traceparent = traceparentOf(own);
+    const traceparent = headerOf(own);
     headers['traceparent'] = traceparent;
-    if (isRecorded(own)) this.#open.set(traceparent, new RequestSpan(own, parent, clock.now(), req.url ?? ''));
+    if (isRecorded(own)) this.#open.add(new RequestSpan(own, traceparent, parent, clock.now(), req.url ?? ''));
     return traceparent;
   };
 
   /** The span of a request under way that this header names; undefined if it has ended, or is not recorded. */
   find(traceparent: string): TraceParent | undefined {
-    return this.#open.get(traceparent)?.own;
+    return this.#open.find(traceparent)?.own;
   }
 
   #served(fact: Served): void {
     const { traceparent } = fact;
-    const span = traceparent === undefined ? undefined : this.#open.get(traceparent);
-    if (traceparent === undefined || span === undefined) return;
-    this.#open.delete(traceparent);
+    const span = traceparent === undefined ? undefined : this.#open.take(traceparent);
+    if (span === undefined) return;
     this.#tracing.note(span.end(fact, this.#tracing.clock.now()));
   }
 }

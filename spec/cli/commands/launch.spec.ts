@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { testFolder } from '../../support/test-folder.ts';
-import { type Desk, openDesk, start } from '../run.ts';
+import { type Desk, openDesk, runHere, start } from '../run.ts';
 import { noTerminal, openTerminal } from '../terminal.ts';
 
 /** What a program prints of itself. */
@@ -38,6 +38,11 @@ const launchOf =
   (t: Test, desk: Desk, env: Record<string, string>, input?: null) =>
   (...args: string[]) =>
     start(t, ['launch', '--workspace', desk.workspace, ...args], { env, ...(input === null && { input }) });
+/** The same in this process, for a command that starts no program. */
+const launchHere =
+  (t: Test, desk: Desk, env: Record<string, string>) =>
+  (...args: string[]) =>
+    runHere(t, ['launch', '--workspace', desk.workspace, ...args], { env });
 
 t.test('each known program gets the address, a key and a model where it looks for them, and no key of its owner', async (t) => {
   const desk = await openDesk(t);
@@ -179,20 +184,20 @@ t.test('a launch that is killed leaves a key that ends by itself, and the progra
 t.test('what is missing is said, with the command that helps, and no key is made', async (t) => {
   const desk = await openDesk(t);
   const env = programs(t, { agent: SHOWS });
-  const launch = (...args: string[]) => launchOf(t, desk, env)(...args).ended;
+  const launch = (...args: string[]) => launchHere(t, desk, env)(...args);
   t.match(await launch('no-such-program'), {
     code: 2,
     stdout: '',
     stderr: /There is no program no-such-program on the PATH\. Those that launch knows are claude, codex/,
   });
-  t.match(await launchOf(t, desk, { PATH: '/nowhere' })('codex').ended, {
+  t.match(await launchHere(t, desk, { PATH: '/nowhere' })('codex'), {
     code: 2,
     stderr: /codex is not installed\. To install it: npm install -g @openai\/codex/,
   });
   t.match(await launch('--json', 'agent'), { code: 2, stderr: /costs --gateway --json/ });
   t.match(await launch('--tokens-per-day', 'many', 'agent'), { code: 2, stderr: /--tokens-per-day must be/ });
   t.match(await launch('-m', 'nobody/m', 'agent'), { code: 2, stderr: /nobody/ });
-  t.match(await start(t, ['launch', '--workspace', testFolder(t), 'agent'], { env }).ended, {
+  t.match(await runHere(t, ['launch', '--workspace', testFolder(t), 'agent'], { env }), {
     code: 6,
     stderr: /No server is running for .*start one with `.* serve/,
   });
@@ -204,7 +209,7 @@ t.test('without a provider that is ready, nothing starts', async (t) => {
   const env = programs(t, { agent: SHOWS, opencode: SHOWS });
   for (const program of ['agent', 'opencode'])
     t.match(
-      await launchOf(t, desk, env)(program).ended,
+      await launchHere(t, desk, env)(program),
       { code: 3, stdout: '', stderr: /^blockhouse: No provider is ready\. `.*providers.*` says what is missing/ },
       program,
     );

@@ -77,7 +77,10 @@ t.test('a collector gets of each value what the package would have sent', async 
 
 t.test('and of each kind of span, name, time, parent, link and failure', async (t) => {
   const collector = await startCollector(t);
-  const times = [0, 0.000001, 999.9995, 1_700_000_000_999.75, 1_700_000_001_000.25, 1_764_358_870_123.456, 4_200_000_000_000.5];
+  const times = [
+    ...Array.from({ length: 50 }, (_, index) => 1_764_358_870_000 + index * 20.125),
+    ...[0, 0.000001, 999.9995, 1_700_000_000_999.75, 1_700_000_001_000.25, 1_764_358_870_123.456, 4_200_000_000_000.5],
+  ];
   const { own, theirs } = await bothOf(collector, (batch) => {
     for (const from of times) {
       batch.begin({ ...HEAD, from, to: from + 12.125, kind: 'CLIENT', parent: PARENT, name: 'chat m' });

@@ -1,7 +1,8 @@
 import * as api from '@opentelemetry/api';
 import * as sdk from '@opentelemetry/sdk-trace-base';
 import t from 'tap';
-import { isRecorded, recorded, SpanIds } from '../../../transports/telemetry/spans.ts';
+import { traceparentOf } from '../../../core/base/traceparent.ts';
+import { headerOf, isRecorded, recorded, SpanIds } from '../../../transports/telemetry/spans.ts';
 
 const idsOf = (env: Record<string, string> = {}) => new SpanIds(api, sdk, env);
 const PARENT = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
@@ -11,6 +12,8 @@ t.test('ids are of the right length and differ, also when the random bytes are u
   const all = Array.from({ length: 1000 }, () => ids.begin());
   for (const { traceId, spanId } of all) t.ok(/^[0-9a-f]{32}$/.test(traceId) && /^[0-9a-f]{16}$/.test(spanId));
   t.equal(new Set(all.map(({ spanId }) => spanId)).size, 1000);
+  t.equal(new Set(all.map(({ traceId }) => traceId)).size, 1000);
+  for (const own of [...all, ids.begin({ ...PARENT, flags: 1 })]) t.equal(headerOf(own), traceparentOf(own));
 });
 
 t.test('which traces are recorded is what the sampler of the variables says', async (t) => {

@@ -1,4 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import t from 'tap';
+import { createBus } from '../../../core/bus.ts';
+import { SpanClock } from '../../../transports/telemetry/clock.ts';
+import type { Noted, SpanIds } from '../../../transports/telemetry/spans.ts';
+import { RequestSpans } from '../../../transports/telemetry/tracing.ts';
 import { ANSWER, BODY, COMPLETION, KEYS, SECRET, spansOf, startGpu, TWO_KEYS } from '../../support/otlp/gpu.ts';
 import { startTraced } from '../../support/otlp/traced.ts';
 import { CHAT } from '../../support/server.ts';
@@ -84,4 +89,31 @@ t.test('the calls of two requests with the same id stay apart', async (t) => {
   const requests = spans.filter(({ kind }) => kind === 'SERVER');
   const attempts = spans.filter(({ kind }) => kind === 'CLIENT');
   t.strictSame(new Set(attempts.map(({ parentSpanId }) => parentSpanId)), new Set(requests.map(({ spanId }) => spanId)));
+});
+
+t.test('own-parents: each request under way is found by its header, also where ids begin alike, and none after its end', async (t) => {
+  const events = createBus();
+  const noted: Noted[] = [];
+  let count = 0;
+  const begin = () => {
+    count += 1;
+    return { traceId: PARENT.traceId, spanId: `abc${String(count).padStart(13, '0')}`, flags: 1 };
+  };
+  const ids = { begin } as unknown as SpanIds;
+  const spans = new RequestSpans({ events }, { clock: new SpanClock(), ids, note: (one) => noted.push(one) }, true);
+  const headers = Array.from({ length: 5 }, () => spans.begin({ headers: {}, url: '/x' } as IncomingMessage));
+  const [first = '', second = '', third = '', ...others] = headers;
+  const idOf = (header: string) => spans.find(header)?.spanId;
+  const end = (traceparent: string): void =>
+    events.emit('request.served', { requestId: 'r', method: 'GET', route: '/x', status: 200, durationMs: 1, traceparent });
+  for (const header of headers) t.equal(idOf(header), header.slice(36, 52));
+  end(second);
+  end(first);
+  end(first);
+  t.equal(noted.length, 2, 'each ends once');
+  const again = spans.begin({ headers: {}, url: '/x' } as IncomingMessage);
+  t.strictSame([first, second, third, again].map(idOf), [undefined, undefined, third.slice(36, 52), again.slice(36, 52)]);
+  for (const header of [third, again, ...others]) end(header);
+  t.equal(noted.length, 6);
+  for (const header of [...headers, again, '', 'x', headerOf('01'), headerOf('01').replace('b7ad', 'zzzz')]) t.equal(spans.find(header), undefined);
 });
