@@ -6,7 +6,7 @@
 // no-words: of a key that can't be read nothing is quoted.
 import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { isObject, tryParseJson } from '../../../core/base/json.ts';
 import { SignInFault } from './places.ts';
 
@@ -81,6 +81,7 @@ export async function keyInFile(path: string): Promise<ClientKey> {
 
 /** bounded-file. Rejects with why it can't be read. */
 async function boundedText(path: string): Promise<string> {
+  if (!(await stat(path)).isFile()) throw new Error('it is no file'); // to open a device may do something
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!(await file.stat()).isFile()) throw new Error('it is no file');
