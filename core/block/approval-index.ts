@@ -3,6 +3,7 @@
 // read-when-asked: what waits is found through the list of blocks, whose entries say how many messages of a block are in work, and through the conversations of those.
 //   So it costs a start nothing, is right after a restart, and keeps no memory of what waits. A store that several servers share has all approvals, and is asked instead.
 // one-after-the-other: decisions about one call are made in the order in which they came, so that of two that are alike the second is refused as well.
+// by-way-of-the-archive: a block may be renamed by two moves. What was decided for one that goes into the archive is not shown until it has its new name.
 // bounded: of calls that do not wait any more, the places of the newest are remembered, not the calls.
 import type { CoreBus } from '../bus.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
@@ -42,7 +43,7 @@ export class ApprovalIndex {
   readonly #options: ApprovalIndexOptions;
   /** In the order in which they came. bounded. */
   readonly #asked = new Map<string, ApprovalPlace>();
-  readonly #decided = new Map<string, DecidedPlace>();
+  readonly #decided = new Map<string, DecidedPlace & { readonly isArchived?: boolean }>();
   readonly #deciding = new Map<string, Promise<unknown>>();
   #count = 0;
 
@@ -77,7 +78,9 @@ export class ApprovalIndex {
 
   /** Those that do not wait any more, the newest first. */
   decided(state: DecidedPlace['state'], block?: string): DecidedPlace[] {
-    return [...this.#decided.values()].filter((one) => one.state === state && (block === undefined || one.block === block)).reverse();
+    return [...this.#decided.values()]
+      .filter((one) => one.isArchived !== true && one.state === state && (block === undefined || one.block === block))
+      .reverse();
   }
 
   /** Where an approval is; undefined if that is not known. */
@@ -86,7 +89,8 @@ export class ApprovalIndex {
       const found = await this.stored.find(id); // what is remembered here may have another name at another server
       return found && { block: found.block, messageId: found.approval.messageId };
     }
-    const known = this.#decided.get(id) ?? this.#asked.get(id);
+    const decided = this.#decided.get(id);
+    const known = decided?.isArchived === true ? undefined : (decided ?? this.#asked.get(id));
     if (known !== undefined) return known;
     return (await this.waiting()).find(({ ids }) => ids.includes(id))?.place;
   }
@@ -114,13 +118,19 @@ export class ApprovalIndex {
 
   /** A block in the archive has nothing to decide. It may come back under another name, and what it waits for is found in its conversation then. */
   #forget(block: string): void {
-    for (const known of [this.#asked, this.#decided] as Map<string, ApprovalPlace>[])
-      for (const [id, place] of known) if (place.block === block) known.delete(id);
+    for (const [id, place] of this.#asked) if (place.block === block) this.#asked.delete(id);
+    for (const [id, place] of this.#decided) {
+      if (place.block !== block) continue;
+      if (place.isArchived)
+        this.#decided.delete(id); // of an earlier block with its name
+      else this.#decided.set(id, { ...place, isArchived: true }); // by-way-of-the-archive
+    }
   }
 
+  /** Each stays where it is in its order. */
   #renamed(from: string, block: string): void {
-    for (const known of [this.#asked, this.#decided] as Map<string, ApprovalPlace>[])
-      for (const [id, place] of known) if (place.block === from) known.set(id, { ...place, block });
+    for (const [id, place] of this.#asked) if (place.block === from) this.#asked.set(id, { ...place, block });
+    for (const [id, place] of this.#decided) if (place.block === from) this.#decided.set(id, { ...place, block, isArchived: false });
   }
 }
 

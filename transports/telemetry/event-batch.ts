@@ -26,6 +26,8 @@ export interface EventHead {
 export interface EventBatch {
   readonly count: number;
   readonly isFull: boolean;
+  /** In bytes, or characters. */
+  readonly length: number;
   /** Begins an event. Its attributes follow, and then `end`. */
   begin(head: EventHead): void;
   /** Any value of JSON. */
@@ -51,7 +53,11 @@ export class ByteEvents implements EventBatch {
   }
 
   get isFull(): boolean {
-    return this.#writer.at >= FULL_BYTES;
+    return this.length >= FULL_BYTES;
+  }
+
+  get length(): number {
+    return this.#writer.at;
   }
 
   begin({ name, at, span }: EventHead): void {
@@ -85,7 +91,7 @@ export class ByteEvents implements EventBatch {
 export class JsonEvents implements EventBatch {
   readonly #origin: Origin;
   readonly #records: string[] = [];
-  #length = 0;
+  length = 0;
   #open: { readonly attributes: object[]; readonly [field: string]: unknown } | undefined;
 
   constructor(origin: Origin) {
@@ -97,7 +103,7 @@ export class JsonEvents implements EventBatch {
   }
 
   get isFull(): boolean {
-    return this.#length >= FULL_BYTES;
+    return this.length >= FULL_BYTES;
   }
 
   begin({ name, at, span }: EventHead): void {
@@ -113,7 +119,7 @@ export class JsonEvents implements EventBatch {
   end(): void {
     const record = JSON.stringify(this.#open);
     this.#records.push(record);
-    this.#length += record.length;
+    this.length += record.length;
   }
 
   request(): Uint8Array {

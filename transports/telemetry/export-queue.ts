@@ -1,7 +1,7 @@
 // Spans (and events) on their way to the collector, in place of the package's BatchSpanProcessor, whose lost spans nobody can count and whose spans are made one by one.
 //
 // written-at-once: see span-batch.ts. What may still change waits beside the open batch, and is written when that is sealed.
-// bounded: so many wait, and one batch is under way. What comes besides is dropped.
+// bounded: so many wait, of so many bytes where a batch says how many it has, and one batch is under way. What comes besides is dropped.
 // counted: each is either taken by the collector or counted as dropped.
 // bounded-end: the end of the server waits only so long for the collector.
 import type { QueueSettings } from './settings.ts';
@@ -31,7 +31,12 @@ export interface QueuedBatch {
   readonly count: number;
   /** It is too large for more. */
   readonly isFull?: boolean;
+  /** So much it takes (bounded). Left out where that is bounded already. */
+  readonly length?: number;
 }
+
+/** What waits is longer as it is written than the texts that were asked and answered: each value of their JSON has a name. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Brings batches to the collector. */
 export interface Outlet<Batch extends QueuedBatch = SpanBatch> {
@@ -63,6 +68,8 @@ export class ExportQueue<Batch extends QueuedBatch = SpanBatch> {
   #openCount = 0;
   /** All that wait. */
   #count = 0;
+  /** Of the sealed batches. */
+  #bytes = 0;
   #underWay: Promise<void> | undefined;
   #underWayCount = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -77,7 +84,7 @@ export class ExportQueue<Batch extends QueuedBatch = SpanBatch> {
   add(noted: Noted<Batch>): void {
     const { count } = noted;
     const { most, batch } = this.#settings;
-    if (count === 0 || this.#isClosed || this.#count + count > most) {
+    if (count === 0 || this.#isClosed || this.#count + count > most || this.#bytes + (this.#open?.length ?? 0) >= MAX_BYTES) {
       if (count > 0) this.#reports.dropped(this.#isClosed ? 'shutdown' : 'queue_full', count); // bounded
       noted.release?.();
       return;
@@ -114,6 +121,7 @@ export class ExportQueue<Batch extends QueuedBatch = SpanBatch> {
     this.#held = [];
     this.#open = undefined;
     this.#sealed.length = 0;
+    this.#bytes = 0;
     this.#count = 0;
     this.#openCount = 0;
     this.#underWayCount = 0;
@@ -129,6 +137,7 @@ export class ExportQueue<Batch extends QueuedBatch = SpanBatch> {
     const batch = this.#openBatch();
     const late = this.#late;
     for (const noted of late) noted.write(batch);
+    this.#bytes += batch.length ?? 0;
     this.#sealed.push({ batch, held: [...this.#held, ...late.filter(({ release }) => release !== undefined)] });
     this.#late = [];
     this.#held = [];
@@ -151,6 +160,7 @@ export class ExportQueue<Batch extends QueuedBatch = SpanBatch> {
     const { batch, held } = this.#sealed.shift() as Sealed<Batch>;
     const { count } = batch;
     this.#count -= count;
+    this.#bytes -= batch.length ?? 0;
     this.#underWayCount = count;
     const sent = sentBy(this.#outlet, batch, this.#settings.timeoutMs);
     for (const noted of held) noted.release?.();

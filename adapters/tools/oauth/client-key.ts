@@ -2,9 +2,11 @@
 //
 // own-audience: what is signed names the issuer, as it names itself, and nobody else, so that no other authorization server can use it. It is signed for one request: a minute or two, and an id
 //   that does not come again.
+// bounded-file: of a file, so much is read at most, whatever the system says of its size, and a pipe that takes its place is not waited for. It may be a link, as mounted secrets are.
 // no-words: of a key that can't be read nothing is quoted.
 import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { isObject, tryParseJson } from '../../../core/base/json.ts';
 import { SignInFault } from './places.ts';
 
@@ -69,14 +71,28 @@ function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Cl
 export async function keyInFile(path: string): Promise<ClientKey> {
   let text: string;
   try {
-    const { size } = await stat(path).then((found) => (found.isFile() ? found : Promise.reject(new Error('it is no file'))));
-    if (size > MAX_FILE_BYTES) throw new Error('it is too large');
-    text = await readFile(path, 'utf8');
+    text = await boundedText(path);
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
     throw new SignInFault(`the file of the key of its client can't be read (${path}: ${why})`, { cause: error });
   }
   return clientKeyIn(text);
+}
+
+/** bounded-file. Rejects with why it can't be read. */
+async function boundedText(path: string): Promise<string> {
+  if (!(await stat(path)).isFile()) throw new Error('it is no file'); // to open a device may do something
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) throw new Error('it is no file');
+    const bytes = Buffer.alloc(MAX_FILE_BYTES + 1);
+    let length = 0;
+    for (let read = 1; read > 0 && length < bytes.length; length += read) ({ bytesRead: read } = await file.read(bytes, length, bytes.length - length));
+    if (length > MAX_FILE_BYTES) throw new Error('it is too large');
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    await file.close();
+  }
 }
 
 /** How the authorization server calls the algorithm of a key. Throws a SignInFault where it takes none of its signatures. */

@@ -9,6 +9,7 @@ export type FolderContents = ReadonlyMap<string, string>;
 
 /** Names looked at; a block has about ten. */
 const MAX_NAMES = 1000;
+const LINKED = ':linked';
 const undefinedIfGone = undefinedFor('ENOENT', 'ENOTDIR', 'ELOOP');
 
 /** A text that differs from that of another folder with the same name. Undefined when there is no folder, or a link. Throws the system's own error. */
@@ -54,8 +55,14 @@ export function differences(before: FolderContents, after: FolderContents): stri
   return [...[...after.keys()].filter((name) => before.get(name) !== after.get(name)), ...removed];
 }
 
-function textOf({ ino, size, ctimeNs }: BigIntStats): string {
-  return `${ino}:${size}:${ctimeNs}`;
+/** True for a file that has other names, too (hard links), by its text. */
+export function hasOtherNames(text: string): boolean {
+  return text.endsWith(LINKED);
+}
+
+function textOf(stats: BigIntStats): string {
+  const { ino, size, ctimeNs, nlink } = stats;
+  return `${ino}:${size}:${ctimeNs}${stats.isFile() && nlink > 1n ? LINKED : ''}`;
 }
 
 function ifThere<T>(look: () => T): T | undefined {

@@ -7,8 +7,8 @@
 // polling: on a system without free watches, the folder is read every second instead.
 import PQueue from 'p-queue';
 import { isTemporaryName } from './atomic-file.ts';
-import { contentsNow, differences, type FolderContents, folderIdentity, readContents } from './folder-contents.ts';
-import { type EndWatch, type Hearing, watchFolder } from './system-watch.ts';
+import { contentsNow, differences, type FolderContents, folderIdentity, hasOtherNames, readContents } from './folder-contents.ts';
+import { type Hearing, type SystemWatch, watchFolder } from './system-watch.ts';
 
 /** The pause between two readings of a folder that the system does not watch, or that does not exist. */
 const LOOK_MS = 1000;
@@ -37,7 +37,7 @@ export class FolderWatch {
   readonly #touched = new Set<string>();
   readonly #system: NodeJS.Platform | undefined;
   #usePolling: boolean;
-  #endWatch: EndWatch | undefined;
+  #systemWatch: SystemWatch | undefined;
   /** Which folder of this name is watched; undefined while there is none. */
   #identity: string | undefined;
   #contents: FolderContents = new Map();
@@ -121,10 +121,13 @@ export class FolderWatch {
       onError: (error) => heard(() => this.#fail(error)),
     };
     try {
-      const end = await watchFolder(this.#folder, hearing, this.#system);
-      this.#endWatch = () => {
-        isOver = true;
-        return end();
+      const { end, follow } = await watchFolder(this.#folder, hearing, this.#system);
+      this.#systemWatch = {
+        follow,
+        end: () => {
+          isOver = true;
+          return end();
+        },
       };
     } catch (error) {
       if (GONE.has((error as NodeJS.ErrnoException).code))
@@ -134,9 +137,9 @@ export class FolderWatch {
   }
 
   async #end(): Promise<void> {
-    const end = this.#endWatch;
-    this.#endWatch = undefined;
-    await end?.();
+    const watch = this.#systemWatch;
+    this.#systemWatch = undefined;
+    await watch?.end();
   }
 
   #look(): void {
@@ -156,6 +159,7 @@ export class FolderWatch {
     }
     for (const name of differences(this.#contents, contents)) this.#touch(name);
     this.#contents = contents;
+    for (const [name, text] of contents) if (hasOtherNames(text)) this.#systemWatch?.follow(name);
   }
 
   /** new-folder. At the end of the turn, because events come in crowds. */

@@ -154,3 +154,28 @@ t.test('in-turns: of a server that writes faster than it is read, one piece is r
   await new Promise((resolve) => setImmediate(resolve));
   t.ok(kinds.messages <= 40, `${kinds.messages} kinds in a turn`);
 });
+
+t.test('of each call that is under way, some progress is handed on, however much another one makes: it extends the time of its call alone', async (t) => {
+  const { stdout, transport, counts } = await written(1_000_000);
+  const heard = new Map<unknown, number>();
+  transport.onmessage = (message) => {
+    const token = 'method' in message ? message.params?.['progressToken'] : undefined;
+    heard.set(token, (heard.get(token) ?? 0) + 1);
+  };
+  for (let id = 1; id <= 64; id += 1) await transport.send({ jsonrpc: '2.0', id, method: 'tools/call' });
+  const progress = (token: unknown): string =>
+    `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress: 1 } })}\n`;
+  stdout.write(progress(1).repeat(100) + Array.from({ length: 64 }, (_, at) => progress(at === 60 ? '61' : at + 1)).join(''));
+  for (const token of [65, 66, '1', {}]) stdout.write(progress(token).repeat(100)); // of no call
+  stdout.write('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n');
+  await new Promise((resolve) => setImmediate(resolve));
+  t.strictSame(
+    Array.from({ length: 64 }, (_, at) => at + 1).filter((id) => !heard.has(id)),
+    [61],
+  );
+  t.equal(heard.get('61'), 1, 'also where the server writes it as a text');
+  t.equal(heard.get(undefined), 1, 'and the notice of another kind');
+  t.ok((heard.get(1) ?? 0) <= 50, `${heard.get(1)} of one call`);
+  t.ok([...heard.values()].reduce((sum, count) => sum + count, 0) <= 200);
+  t.equal(counts.floods, 0);
+});

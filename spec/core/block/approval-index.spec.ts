@@ -100,3 +100,22 @@ t.test('what a block waited for is not looked for under its name once it is in t
   t.strictSame(await index.placeOf('a1'), { block: 'eve', messageId: 'm1' });
   t.strictSame(index.decided('denied'), []);
 });
+
+t.test('what was decided stays listed where a rename leads by way of the archive, and not where the block stays there', async (t) => {
+  const { index, bus, decided } = indexOf({});
+  decided('a0', 'denied', 'ada');
+  bus.emit('block.archived', { block: 'ada', archiveName: 'x' });
+  t.strictSame(index.decided('denied'), []);
+  t.equal(await index.placeOf('a0'), undefined);
+  bus.emit('block.renamed', { from: 'ada', block: 'eve' });
+  t.match(index.decided('denied'), [{ id: 'a0', block: 'eve', messageId: 'm1' }]);
+  t.match(await index.placeOf('a0'), { block: 'eve' });
+  bus.emit('block.archived', { block: 'eve', archiveName: 'y' });
+  decided('a1', 'denied', 'eve'); // another block with its name
+  bus.emit('block.archived', { block: 'eve', archiveName: 'z' });
+  bus.emit('block.renamed', { from: 'eve', block: 'ada' });
+  t.match(
+    index.decided('denied').map(({ id, block }) => [id, block]),
+    [['a1', 'ada']],
+  );
+});

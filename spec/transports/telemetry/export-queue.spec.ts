@@ -238,3 +238,35 @@ t.test('a batch that says that it is full is sent with fewer', async (t) => {
   await queue.forceFlush();
   t.strictSame(sizes, [3, 3, 1]);
 });
+
+t.test('batches that say how long they are take so many bytes together, and more once some have gone', async (t) => {
+  const MIB = 1024 * 1024;
+  const ends: (() => void)[] = [];
+  let droppedCount = 0;
+  const outlet = {
+    open: () => ({ count: 0, length: 0 }),
+    export: (_batch: object, done: (sent: Sent) => void) => void ends.push(() => done({})),
+  };
+  const reports = { dropped: (_reason: string, count: number) => (droppedCount += count), failed: () => undefined };
+  const queue = new ExportQueue<{ count: number; length: number }>(outlet, { most: 1000, batch: 4, delayMs: 60_000, timeoutMs: 60_000 }, reports);
+  const released: number[] = [];
+  const add = (name: number): void =>
+    queue.add({
+      count: 1,
+      isReady: true,
+      release: () => released.push(name),
+      write: (batch) => {
+        batch.count += 1;
+        batch.length += MIB;
+      },
+    });
+  for (let name = 0; name < 30; name += 1) add(name);
+  t.strictSame([ends.length, droppedCount], [1, 10], '4 are on their way, 16 wait, and the others are dropped');
+  t.strictSame(released, [0, 1, 2, 3, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29]);
+  ends[0]?.();
+  await until('the next ones are sent', () => ends.length === 2);
+  for (let name = 30; name < 40; name += 1) add(name);
+  t.equal(droppedCount, 16, 'so many as have gone are taken');
+  const closed = queue.shutdown(1);
+  await closed;
+});

@@ -54,8 +54,17 @@ async function showRun(context: RouteContext, messageId: string, frames: ReplyFr
     frames.run(frame);
   };
   stops.push(followSteps(events, block, show, messageId));
-  const { entry } = await blocks.message(block, messageId);
-  for (const id of entry.waitingFor ?? []) if (!heard.has(id)) frames.run({ type: 'approval', id, block, state: 'pending' });
+  const { waitingFor = [] } = (await blocks.message(block, messageId)).entry;
+  if (waitingFor.length === 0) return;
+  // The message says what it waited for when somebody worked on it last; since then, some of it may have been decided.
+  for (const record of (await blocks.run(block, messageId).catch(noRecords)).records) if (record.t === 'decision') heard.add(record.approval);
+  for (const id of waitingFor) if (!heard.has(id)) frames.run({ type: 'approval', id, block, state: 'pending' });
+}
+
+/** Of a message whose journal was removed by hand, nothing is known to be decided. */
+function noRecords(error: unknown): { readonly records: readonly [] } {
+  if (toBlockhouseError(error).code !== 'RUN_NOT_FOUND') throw error;
+  return { records: [] };
 }
 
 function found(context: RouteContext, messageId: string, { seconds, steps }: Wait, frames?: ReplyFrames): Promise<AwaitedMessage> {

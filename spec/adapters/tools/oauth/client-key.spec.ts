@@ -1,5 +1,6 @@
 // Keys of clients and what they sign, judged by another implementation (WebCrypto).
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { algorithmAt, assertionOf, clientKeyIn, keyInFile, looksLikeKey } from '../../../../adapters/tools/oauth/client-key.ts';
@@ -91,6 +92,12 @@ t.test('a file of a key is read each time, and one that can not be read is named
     const path = join(folder, name);
     t.equal((await failure(keyInFile(path))).message, `the file of the key of its client can't be read (${path}: ${why})`);
   }
+});
+
+const GROWN = '/proc/kallsyms'; // the system says that it has no bytes, and it has millions
+
+t.test('of a file that is larger than the system says, no more is read than of others', { skip: !existsSync(GROWN) }, async (t) => {
+  t.equal((await failure(keyInFile(GROWN))).message, `the file of the key of its client can't be read (${GROWN}: it is too large)`);
 });
 
 t.test('an authorization server that does not take the signature of a key is sent none', async (t) => {

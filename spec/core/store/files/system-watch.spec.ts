@@ -1,4 +1,4 @@
-import { chmodSync, type FSWatcher, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, type FSWatcher, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -96,6 +96,34 @@ t.test('every way in which an editor saves is reported', async (t) => {
     await until(`it is told: ${way}`, () => watched.told.includes('config.json'));
     t.notOk(watched.told.includes(''), way);
   }
+  t.strictSame(watched.faults, []);
+});
+
+t.test('what is written under another name of a file is told, whether the name or the watch was there first', async (t) => {
+  const parent = t.testdir({ ada: { 'config.json': '{}' }, elsewhere: { 'system.md': '' } });
+  const [folder, elsewhere] = [join(parent, 'ada'), join(parent, 'elsewhere')];
+  linkSync(join(folder, 'config.json'), join(elsewhere, 'config.json'));
+  const before = IS_LINUX ? watchesOfTheSystem() : 0;
+  const watched = openWatch(t, folder);
+  await standing(folder, watched);
+  linkSync(join(elsewhere, 'system.md'), join(folder, 'system.md'));
+  for (const name of ['config.json', 'system.md', 'config.json']) {
+    await quiet(watched);
+    writeFileSync(join(elsewhere, name), `{"a":"${'x'.repeat(watched.told.length + 1)}"}`);
+    await until(`it is told: ${name}`, () => watched.told.includes(name));
+  }
+  await quiet(watched);
+  const own = join(folder, 'new');
+  writeFileSync(own, '{}');
+  renameSync(own, join(folder, 'config.json'));
+  unlinkSync(join(folder, 'system.md'));
+  await standing(folder, watched);
+  if (IS_LINUX) await until('the files have no watches any more', () => watchesOfTheSystem() - before === 1);
+  await quiet(watched);
+  writeFileSync(join(elsewhere, 'config.json'), '{"b":2}');
+  writeFileSync(join(folder, 'last'), '');
+  await until('what came last is told', () => watched.told.includes('last'));
+  t.notOk(watched.told.includes('config.json'), 'it is another file by now');
   t.strictSame(watched.faults, []);
 });
 

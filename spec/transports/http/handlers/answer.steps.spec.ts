@@ -64,6 +64,22 @@ t.test('who comes while a call waits sees first that it waits', async (t) => {
   t.equal(shown.at(-1), 'done');
 });
 
+t.test('what was decided while nobody works on the message is not shown as waiting', async (t) => {
+  const two = ({ results }: { readonly results: readonly string[] }) => (results.length === 0 ? [pay('bob'), pay('eve')] : 'Done.');
+  const server = await toolServer(t, { say: two });
+  const id = await server.post('Pay both.');
+  await server.pending(2);
+  await server.call('POST', '/api/blocks/ada/stop');
+  const decided = await decide(server, 'approve');
+  const { text } = await server.call('GET', `/api/blocks/ada/chat/${id}?wait=60&steps=true`, { headers: EVENTS });
+  const [other] = await server.pending();
+  t.not(other?.id, decided);
+  t.strictSame(
+    framesOf(text).flatMap(({ event, data }) => (event === 'approval' ? [data] : [])),
+    [{ id: other?.id, block: 'ada', state: 'pending' }],
+  );
+});
+
 t.test('a stream of a message that is done shows nothing of its run', async (t) => {
   const server = await toolServer(t, { say, rules: { servers: ['bank'], allow: ['*'], taint: 'ignore' } });
   const first = await server.post('Pay bob.');
