@@ -511,6 +511,7 @@ t.test('each of these belongs to the one file that owns it', async (t) => {
     ],
     ['JSON.parse', /\bJSON\s*\.\s*parse\b/, /^core\/base\/json\.ts$/],
     ['URL.canParse', /\bURL\s*\.\s*canParse\b/, /^$/],
+    ['AbortSignal.timeout, which AbortSignal.any forgets', /\bAbortSignal\s*\.\s*timeout\b/, /^core\/base\/abort\.ts$/],
     ['console', /\bconsole\s*\./, /^$/],
     ['fetch', /(?<![.\w])fetch\(/, /^$/],
     ['an empty catch', /\bcatch\s*(?:\([^)]*\)\s*)?\{\s*\}/, /^$/],

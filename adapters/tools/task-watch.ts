@@ -4,6 +4,7 @@
 // own-interval: between two questions lies the time that the server wants, within bounds; a question without an answer is asked again.
 // server-says: a task that is to be ended is cancelled at its server, and then asked for a few times more. What the server says of it is the outcome.
 import { setTimeout as delay } from 'node:timers/promises';
+import { timeLimit } from '../../core/base/abort.ts';
 import {
   BlockhouseError,
   type Cancelled,
@@ -123,7 +124,7 @@ class TaskWatch {
     const { server, isReadOnly } = this.#options;
     const { taskId } = this.#task;
     const until = performance.now() + CANCEL_MS;
-    const signal = AbortSignal.timeout(CANCEL_MS);
+    const signal = timeLimit(CANCEL_MS);
     await this.#options.ask('tasks/cancel', { taskId }, signal).catch(() => undefined); // what it is worth, the next answer says
     while (performance.now() < until && !this.#options.hasEnded()) {
       const answer = await this.#get(signal).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 // `blockhouse chat`: a conversation or one message, with a block by its server, or with a model in this process.
 import { Command, Option } from 'clipanion';
 import * as t from 'typanion';
+import { timeLimit } from '../../core/base/abort.ts';
 import type { ChatConfig, ChatRequest, ContentPart, Core, ErrorBody } from '../../core/index.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { isTerminal, oneLine, toJson, write } from '../terminal/output.ts';
@@ -88,7 +89,7 @@ export class ChatCommand extends TalkCommand {
     if (this.timeout === undefined) return work(signal);
     const { tooLate, waitMs } = await import('../talk/exchange.ts');
     const ms = waitMs(this.timeout);
-    const limit = AbortSignal.timeout(ms);
+    const limit = timeLimit(ms);
     try {
       return await work(AbortSignal.any([signal, limit]));
     } catch (error) {

@@ -2,6 +2,7 @@
 //
 // unseen-link: the link has what ties the answer to this sign-in, so the browser gets it in a file, not as an argument, which every user of the machine sees.
 import { Command, Option } from 'clipanion';
+import { timeLimit } from '../../core/base/abort.ts';
 import type { Api } from '../client/api.ts';
 import { beginToolSignIn, finishToolSignIn, signOutOfTools } from '../client/tool-sign-in.ts';
 import { ServerCommand } from '../command/server-command.ts';
@@ -63,7 +64,7 @@ export class ToolsLoginCommand extends ServerCommand {
     const begun = await beginToolSignIn(api, this.server, { redirectURI, ...(clientId && { clientId }), ...(issuer && { issuer }), ...(scope && { scope }) });
     if (begun.url === null) return this.#done(await api.toolServer(this.server));
     const state = new URL(begun.url).searchParams.get('state') ?? '';
-    const answer = listening.wait(state, AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]));
+    const answer = listening.wait(state, AbortSignal.any([signal, timeLimit(WAIT_MS)]));
     answer.catch(() => undefined); // it is awaited below
     await this.say(`${oneLine(this.server)} signs in at ${oneLine(begun.issuer)}. The page in the browser must be of ${new URL(begun.url).origin}.`);
     await this.#show(begun.url);

@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { timeLimit } from '../../core/base/abort.ts';
 import type { Api } from '../client/api.ts';
 import { CURATED_NAMES } from '../input/curated-servers.ts';
 import { EFFORTS } from '../talk/answer-options.ts';
@@ -154,7 +155,7 @@ function aliases(names: Names): Promise<readonly string[]> {
 
 /** Nothing when no server runs. Rejects when it takes too long. */
 async function ofServer(names: Names, question: (api: Api) => Promise<readonly string[]>): Promise<readonly string[]> {
-  const api = await serverOf(names, AbortSignal.timeout(PATIENCE_MS));
+  const api = await serverOf(names, timeLimit(PATIENCE_MS));
   return api === undefined ? [] : question(api);
 }
 
@@ -197,7 +198,7 @@ async function fullNames(source: Source): Promise<readonly string[]> {
 
 /** Asks the running server, or, when none runs, a core of this process. Rejects when that takes too long. */
 async function asked<T>(names: Names, question: (source: Source) => Promise<T>): Promise<T> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const signal = timeLimit(PATIENCE_MS);
   const api = await serverOf(names, signal);
   if (api === undefined) return askedHere(names, question, signal);
   return question({

@@ -2,6 +2,7 @@
 //
 // ctrl-c-ends-reply: once the message is sent, Ctrl-C cancels it, and what there is of its answer is printed. A second one ends the process.
 import type { Writable } from 'node:stream';
+import { timeLimit } from '../../core/base/abort.ts';
 import type { AskAgain, BlockState, ChatReceipt, ReplyStep } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
@@ -199,7 +200,7 @@ class Exchange {
   async #wait({ id, position, running }: ChatReceipt): Promise<Outcome> {
     const { api, block, timeoutMs, isStreamed } = this.#options;
     const watcher = withSpinner(this.#watcher(id), this.#spinner, { api, block, id, ahead: position, isRunning: running, isStreamed });
-    const tooLong = AbortSignal.timeout(timeoutMs);
+    const tooLong = timeLimit(timeoutMs);
     try {
       return await this.#conversation.outcome(id, watcher, AbortSignal.any([this.#leaving.signal, tooLong]));
     } catch (error) {

@@ -7,6 +7,16 @@ const ONCE = { once: true } as const;
 /** A signal that never fires. Each request gets its own: a shared one would collect the listeners of all requests. */
 export const never = (): AbortSignal => new AbortController().signal;
 
+/**
+ * A signal that fires after `ms`. Unlike that of `AbortSignal.timeout` alone it does so within `AbortSignal.any`, too, which does not keep its parts: Node 20 forgets a time
+ * limit that nothing else refers to. A listener keeps it.
+ */
+export function timeLimit(ms: number): AbortSignal {
+  const limit = AbortSignal.timeout(ms);
+  limit.addEventListener('abort', () => undefined, ONCE);
+  return limit;
+}
+
 /** The functions to call when a signal fires. */
 const listeners = new WeakMap<AbortSignal, LinkedList<() => void>>();
 

@@ -1,5 +1,6 @@
 // Whether an adapter can be used at this moment. Costs nothing: no model is called, and a key is not tried out (`verify` does that).
 import type { ResolvedSettings } from '../auth/settings.ts';
+import { timeLimit } from '../base/abort.ts';
 import { toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { AdapterStatus } from '../schemas/adapter.ts';
@@ -38,7 +39,7 @@ export async function adapterStatus(adapter: Adapter, makeCall: () => AdapterCal
 }
 
 async function probeFault(adapter: Adapter, call: AdapterCall): Promise<Pick<AdapterStatus, 'problem' | 'detail'> | undefined> {
-  const late = AbortSignal.timeout(MAX_PROBE_MS);
+  const late = timeLimit(MAX_PROBE_MS);
   try {
     await adapter.probe?.({ ...call, timeouts: PROBE_TIMEOUTS, signal: AbortSignal.any([call.signal, late]) });
     return undefined;

@@ -3,6 +3,7 @@
 // one-answer: an answer counts once, for the sign-in that it was asked for (state), and only from the issuer that was asked (RFC 9207), before anything else of it is looked at.
 // own-secret: a stored secret of a client is used only where the user has named the issuer.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { timeLimit } from '../../../core/base/abort.ts';
 import { type Challenge, joinedScopes, scopeOf } from './challenge.ts';
 import { type Authority, discovered, namedBy } from './discovery.ts';
 import { SignInFault } from './places.ts';
@@ -155,7 +156,7 @@ async function givenBack(signIns: SignIns, server: string, record: SignInRecord)
         { endpoint, method, client: { ...client, assertion }, named },
         token,
         kind,
-        AbortSignal.any([signIns.signal, AbortSignal.timeout(REVOKE_MS)]),
+        AbortSignal.any([signIns.signal, timeLimit(REVOKE_MS)]),
       );
   };
   try {

@@ -4,6 +4,7 @@
 //   https, also after the look-up of its name; only the origins that the user has named may be in a private network.
 // small-and-plain: an answer is an object of JSON of at most 256 KiB, and comes within 20 seconds. No redirect is followed.
 import type { IncomingHttpHeaders } from 'node:http';
+import { timeLimit } from '../../../core/base/abort.ts';
 import { exceededLimit, isObject, tryParseJson } from '../../../core/base/json.ts';
 import { type AdapterCall, BlockhouseError, isLoopbackHost } from '../../../core/index.ts';
 import { EnoughRead, type UpstreamHandler, type UpstreamRequest } from '../../outbound/call.ts';
@@ -54,7 +55,7 @@ export class SignInHttp {
     if (isNamed && url.protocol === 'http:' && !isLoopbackHost(url.hostname)) throw new SignInFault(`${url.origin} is not over https`);
     const reader = new JsonReader();
     try {
-      await (isNamed ? this.#named : this.#others).send(callOf(url, isNamed, AbortSignal.any([signal, AbortSignal.timeout(WHOLE_MS)])), request, reader);
+      await (isNamed ? this.#named : this.#others).send(callOf(url, isNamed, AbortSignal.any([signal, timeLimit(WHOLE_MS)])), request, reader);
     } catch (error) {
       throw new SignInFault(whyOf(error, url, isNamed), { cause: error });
     }

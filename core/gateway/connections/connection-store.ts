@@ -3,19 +3,20 @@
 // only-here: a search for local servers asks 127.0.0.1 and nothing else, by GET alone, and only when somebody wants it.
 // not-strange: the server of another person of this machine is not offered: messages would go there.
 import type { CredentialStore, EntryFields } from '../../auth/credentials.ts';
+import type { Entry } from '../../auth/entry.ts';
 import { parseEntry } from '../../auth/entry.ts';
 import type { PresetFile } from '../../auth/preset-file.ts';
-import type { Entry } from '../../auth/entry.ts';
 import { type Environment, originOf } from '../../auth/settings.ts';
 import { isListenedOnByPerson } from '../../auth/socket-owner.ts';
+import { timeLimit } from '../../base/abort.ts';
 import { urlOf } from '../../base/url.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
 import type { Adapter } from '../../ports.ts';
 import type { ChangeEntryKey, DetectedServer, EntryKey, ShownConnection, ShownConnectionKey, ShownPreset } from '../../types.ts';
+import type { ConnectionBook } from '../books.ts';
 import type { CallSettings } from '../call-settings.ts';
 import { isLoopbackHost } from '../egress.ts';
 import type { GatewayLoad, PlaceCounts } from '../live.ts';
-import type { ConnectionBook } from '../books.ts';
 import type { Connections } from './connections.ts';
 import { labelsOf } from './entry-keys.ts';
 import { withChangedKey, withoutKey } from './key-list.ts';
@@ -303,7 +304,7 @@ async function answersTo(adapter: Adapter, base: URL, marks: readonly { readonly
   const home = new Set([base.origin]);
   const egress = { trustedOrigins: home, allowedOrigins: new Set<string>(), ownKey: false, isKeyless: true, home };
   for (const { path, text } of marks) {
-    const call = { settings: { values: {}, sources: {} }, egress, timeouts, signal: AbortSignal.timeout(DETECT_MS) };
+    const call = { settings: { values: {}, sources: {} }, egress, timeouts, signal: timeLimit(DETECT_MS) };
     const answer = await adapter.look?.(call, new URL(path, base));
     if (answer?.replace(/\s/g, '').includes(text) === true) return true;
   }

@@ -1,6 +1,7 @@
 // The models that the servers of connections list themselves. Each is asked at most once in ten minutes, and not for long: a list of all models waits for all
 // servers. A server that does not answer has no models for half a minute.
 import { type Endpoint, isOffered } from '../../auth/endpoint.ts';
+import { timeLimit } from '../../base/abort.ts';
 import { toBlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, ListedModel, UpstreamTimeouts } from '../../ports.ts';
 import type { EntryKeys } from './key-rings.ts';
@@ -69,7 +70,7 @@ export class ServedModels {
   ): Promise<readonly [list: readonly ListedModel[], keepMs: number]> {
     try {
       await ready();
-      const call = makeCall(AbortSignal.timeout(PATIENCE_MS));
+      const call = makeCall(timeLimit(PATIENCE_MS));
       const list = async (each: AdapterCall) => (await adapter.listServed?.({ ...each, timeouts: TIMEOUTS })) ?? NONE;
       return [await asks(call, list), KEEP_MS];
     } catch (error) {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { testFolder } from '../../support/test-folder.ts';
 import { sendJson, startUpstream } from '../../support/upstream.ts';
 import { openDesk, runHere, start } from '../run.ts';
 
@@ -19,7 +20,7 @@ interface Listed {
 }
 
 t.test('without a server, providers shows which can be used from this shell', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const upstream = await startUpstream(t, (_request, res) => sendJson(res, tags));
   const text = await runHere(t, ['providers', '--workspace', workspace], { env: { OLLAMA_BASE_URL: upstream.url } });
   t.match(text, { code: 0, stderr: SHELL, stdout: /^ +ID +STATE +DEFAULT MODEL +NAME\n○ +bedrock +no credentials found/ });
@@ -50,7 +51,7 @@ t.test('with a server, providers, models, verify and auth list show what the ser
 t.test('models prints one id on a line, made harmless', async (t) => {
   const upstream = await startUpstream(t, (_request, res) => sendJson(res, tags));
   const env = { OLLAMA_BASE_URL: upstream.url };
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   t.same(await runHere(t, ['models', 'ollama', '--workspace', workspace], { env }), { code: 0, stdout: 'a:1b\nb:7b\n', stderr: SHELL });
   const { stdout } = await runHere(t, ['models', 'ollama', '--json', '--workspace', workspace], { env });
   t.same(JSON.parse(stdout), { provider: 'ollama', models: ['a:1b', 'b\x1b[31m:7b'], count: 2 });
@@ -58,7 +59,7 @@ t.test('models prints one id on a line, made harmless', async (t) => {
 });
 
 t.test('models: an unknown provider is 2, a daemon that is away is 4', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const unknown = await runHere(t, ['models', 'nobody', '--workspace', workspace]);
   t.match(unknown, { code: 2, stdout: '', stderr: /^blockhouse: .*ollama.*\n$/ });
   const env = { OLLAMA_BASE_URL: 'http://127.0.0.1:1' };
@@ -70,7 +71,7 @@ t.test('models: an unknown provider is 2, a daemon that is away is 4', async (t)
 
 t.test('verify is 0 with the detail on stdout, or 3 with it on stderr', async (t) => {
   const upstream = await startUpstream(t, (_request, res) => sendJson(res, tags));
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const good = await runHere(t, ['verify', 'ollama', '--workspace', workspace], { env: { OLLAMA_BASE_URL: upstream.url } });
   t.match(good, { code: 0, stdout: /reachable; 2 models are available\.\n$/, stderr: SHELL });
   const bad = await runHere(t, ['verify', 'ollama', '--workspace', workspace], { env: { OLLAMA_BASE_URL: 'http://127.0.0.1:1' } });
@@ -82,7 +83,7 @@ t.test('verify is 0 with the detail on stdout, or 3 with it on stderr', async (t
 
 t.test('Ctrl-C while a daemon is silent is 130, and the connection is closed', async (t) => {
   const upstream = await startUpstream(t, () => undefined);
-  const { child, ended } = start(t, ['models', 'ollama', '--workspace', t.testdir()], { env: { OLLAMA_BASE_URL: upstream.url } });
+  const { child, ended } = start(t, ['models', 'ollama', '--workspace', testFolder(t)], { env: { OLLAMA_BASE_URL: upstream.url } });
   const request = await upstream.arrived(0);
   child.kill('SIGINT');
   await request.closed;

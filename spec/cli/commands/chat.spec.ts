@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { CHAT, DAEMON_END, daemonLine, friendlyDaemon } from '../../support/server.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { type Answerer, type FakeUpstream, sendJson, startUpstream } from '../../support/upstream.ts';
 import { CLI, openDesk, type RunOptions, runHere, start } from '../run.ts';
 
 async function daemon(t: Test, answer: Answerer): Promise<{ upstream: FakeUpstream; env: Record<string, string>; args: string[] }> {
   const upstream = await startUpstream(t, answer);
-  return { upstream, env: { OLLAMA_BASE_URL: upstream.url }, args: ['chat', '--provider', CHAT.adapter, '--model', CHAT.model, '--workspace', t.testdir()] };
+  return { upstream, env: { OLLAMA_BASE_URL: upstream.url }, args: ['chat', '--provider', CHAT.adapter, '--model', CHAT.model, '--workspace', testFolder(t)] };
 }
 
 const open = (res: ServerResponse): void => void res.writeHead(200, { 'content-type': 'application/x-ndjson' });
@@ -180,7 +181,7 @@ t.test('a program that leaves the input open waits a second longer, and a slow c
 
 t.test('without a provider, the only one that can be used is asked, for a model that it has', async (t) => {
   const { env, upstream } = await daemon(t, friendlyDaemon);
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   t.match(await runHere(t, ['chat', 'Why is the sky blue?', '--workspace', workspace], { env }), { code: 0, stdout: 'Hello, you\n', stderr: '' });
   t.match(JSON.parse(upstream.requests.at(-1)?.body ?? ''), { model: 'm:1b', messages: [{ content: 'Why is the sky blue?' }] });
   t.match(await runHere(t, ['chat', '--model', 'm', '--workspace', workspace], { env, input: 'piped' }), { code: 0, stdout: 'Hello, you\n' });
@@ -190,15 +191,15 @@ t.test('without a provider, the only one that can be used is asked, for a model 
 t.test('--provider, --adapter and -a are one option', async (t) => {
   const { env } = await daemon(t, friendlyDaemon);
   for (const option of ['--provider', '--adapter', '-a'])
-    t.match(await runHere(t, ['chat', option, 'ollama', '-m', 'm', 'hi', '--workspace', t.testdir()], { env }), { code: 0, stdout: 'Hello, you\n' }, option);
+    t.match(await runHere(t, ['chat', option, 'ollama', '-m', 'm', 'hi', '--workspace', testFolder(t)], { env }), { code: 0, stdout: 'Hello, you\n' }, option);
   t.match(await runHere(t, ['chat', '--help']), { code: 0, stdout: /-a, --provider <id> / });
   t.notMatch((await runHere(t, ['chat', '--help'])).stdout, 'adapter');
 });
 
 t.test('one word that is no block is a message, and a note says so', async (t) => {
   const { env } = await daemon(t, friendlyDaemon);
-  t.same(await runHere(t, ['chat', '--model', 'm', 'hi', '--workspace', t.testdir()], { env }), { code: 0, stdout: 'Hello, you\n', stderr: '' });
-  const unknown = await runHere(t, ['chat', 'hi', '--workspace', t.testdir()], { env: { OLLAMA_BASE_URL: 'http://127.0.0.1:9' } });
+  t.same(await runHere(t, ['chat', '--model', 'm', 'hi', '--workspace', testFolder(t)], { env }), { code: 0, stdout: 'Hello, you\n', stderr: '' });
+  const unknown = await runHere(t, ['chat', 'hi', '--workspace', testFolder(t)], { env: { OLLAMA_BASE_URL: 'http://127.0.0.1:9' } });
   t.match(unknown, { code: 3, stderr: /^note: there is no block hi, so this goes to a model\.\nblockhouse: No provider is ready yet; `.* providers`/ });
 });
 

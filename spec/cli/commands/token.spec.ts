@@ -4,13 +4,14 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';
 import { runHere, serve } from '../run.ts';
 
 const TOKEN_LINE = /^bh_[A-Za-z0-9_-]{43}\n$/;
 
 t.test('stdout is the token and a newline, and the file is for its owner alone', async (t) => {
-  const workspace = join(t.testdir(), 'new', 'place');
+  const workspace = join(testFolder(t), 'new', 'place');
   const first = await runHere(t, ['token', '--workspace', workspace]);
   t.match(first.stdout, TOKEN_LINE);
   t.equal(first.stderr, '');
@@ -23,7 +24,7 @@ t.test('stdout is the token and a newline, and the file is for its owner alone',
 });
 
 t.test('a token that is a file is the one of the workspace, at each start, and only that file renews it', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const workspace = join(folder, 'workspace');
   const file = join(folder, 'token');
   const env = { BLOCKHOUSE_TOKEN_FILE: file };
@@ -46,7 +47,7 @@ t.test('a token that is a file is the one of the workspace, at each start, and o
 });
 
 t.test('a running server takes a new token up and refuses the old one', async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const { url } = await serve(t, workspace);
   const accepts = async (line: string): Promise<boolean> =>
     (await fetch(`${url}/v1/adapters`, { headers: { authorization: `Bearer ${line.trim()}` } })).status === 200;
@@ -65,7 +66,7 @@ t.test('a running server takes a new token up and refuses the old one', async (t
 
 t.test('a new token of a database ends the old one for all its servers', { skip: noPostgres }, async (t) => {
   const store = await postgresStore(t);
-  const [workspace, env] = [t.testdir(), { BLOCKHOUSE_STORE: store }];
+  const [workspace, env] = [testFolder(t), { BLOCKHOUSE_STORE: store }];
   const renewed = await runHere(t, ['token', '--new-token', '--workspace', workspace], { env });
   t.match(renewed, { code: 0, stdout: TOKEN_LINE, stderr: '' });
   t.equal(readFileSync(join(workspace, '.api-token'), 'utf8'), renewed.stdout, 'its text stays here');
@@ -77,7 +78,7 @@ t.test('a new token of a database ends the old one for all its servers', { skip:
 });
 
 t.test('a shell without the address of the database makes no token for a server that has one', { skip: noPostgres }, async (t) => {
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   const server = await serve(t, workspace, { BLOCKHOUSE_STORE: await postgresStore(t) });
   const before = readFileSync(join(workspace, '.api-token'), 'utf8');
   const refused = await runHere(t, ['token', '--new-token', '--workspace', workspace]);
@@ -98,7 +99,7 @@ t.test('a damaged token file is reported with its cure, and not echoed', async (
 });
 
 t.test('a workspace that is no folder is exit code 5', async (t) => {
-  const file = join(t.testdir(), 'file');
+  const file = join(testFolder(t), 'file');
   writeFileSync(file, '');
   chmodSync(file, 0o600);
   const { code, stderr } = await runHere(t, ['token', '--workspace', file]);

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { COMMAND_MODULES } from '../../../cli/main/command-modules.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { CLI, runHere, start } from '../run.ts';
 
 t.test('--help goes to stdout with 0', async (t) => {
@@ -10,7 +11,7 @@ t.test('--help goes to stdout with 0', async (t) => {
 });
 
 t.test('without a command, the server starts', async (t) => {
-  const { child, ended } = start(t, [], { env: { BLOCKHOUSE_PORT: '0', BLOCKHOUSE_WORKSPACE: t.testdir() } });
+  const { child, ended } = start(t, [], { env: { BLOCKHOUSE_PORT: '0', BLOCKHOUSE_WORKSPACE: testFolder(t) } });
   for await (const chunk of child.stderr) if (String(chunk).includes('blockhouse is listening')) break;
   child.kill('SIGTERM');
   t.equal((await ended).code, 0);
@@ -34,7 +35,7 @@ t.test('help is --help', async (t) => {
 t.test('words that people try lead to the right place', async (t) => {
   const version = await runHere(t, ['--version']);
   for (const args of [['-V'], ['-v'], ['version']]) t.same(await runHere(t, args), version, args.join(' '));
-  const workspace = t.testdir();
+  const workspace = testFolder(t);
   for (const word of ['remove', 'delete'])
     t.match(await runHere(t, [word, 'ada', '--workspace', workspace]), { code: 2, stderr: /moves ada to the archive\. Add --yes/ });
 });

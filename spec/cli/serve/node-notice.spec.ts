@@ -1,6 +1,7 @@
 import t from 'tap';
 import { nodeNotice } from '../../../cli/serve/node-notice.ts';
 import { parseFlags } from '../../../cli/serve/serve-flags.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { serve } from '../run.ts';
 
 const at = (day: string): number => Date.parse(`${day}T12:00:00Z`);
@@ -24,7 +25,7 @@ t.test('the server says it once at its start, and not with the variable', async 
     [{}, known === undefined ? 0 : 1],
     [{ BLOCKHOUSE_NODE_NOTICE: 'off' }, 0],
   ] as const) {
-    const { child, ended } = await serve(t, t.testdir(), env);
+    const { child, ended } = await serve(t, testFolder(t), env);
     child.kill('SIGTERM');
     t.equal((await ended).stderr.split('no security fixes').length - 1, count);
   }

@@ -1,8 +1,27 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { endWhenCallerLeaves, never, offAbort, onAbort, sleep } from '../../../core/base/abort.ts';
+import { endWhenCallerLeaves, never, offAbort, onAbort, sleep, timeLimit } from '../../../core/base/abort.ts';
 
 const LONG_MS = 3_600_000;
 const NOTHING = () => undefined;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+t.test('a time limit ends what is bound to it and to others, also after garbage was collected', async (t) => {
+  const leaving = new AbortController();
+  const ended = new Promise<string>((resolve) => AbortSignal.any([leaving.signal, timeLimit(50)]).addEventListener('abort', () => resolve('ended')));
+  await new Promise((resolve) => setImmediate(resolve));
+  collectGarbage();
+  let hang: NodeJS.Timeout | undefined; // a time limit keeps no process at work
+  const hangs = new Promise<string>((resolve) => {
+    hang = setTimeout(() => resolve('still at work'), 10_000);
+  });
+  t.equal(await Promise.race([ended, hangs]), 'ended');
+  clearTimeout(hang);
+  t.equal(leaving.signal.aborted, false);
+});
 
 t.test('a wait ends by its time, by the caller who leaves, or by the gateway that closes', async (t) => {
   await t.resolves(sleep(1, never(), never()));

@@ -3,6 +3,7 @@
 //
 // intent-first: that a task is cancelled is on the disk before its server hears of it. So a server of Blockhouse that has lost the block cancels nothing of who has it
 //   now, and after a crash in between the task is cancelled, not waited for.
+import { timeLimit } from '../../../base/abort.ts';
 import { toBlockhouseError } from '../../../errors.ts';
 import type { Claim } from '../../../store/port.ts';
 import type { CallState } from '../../../tools/journal.ts';
@@ -59,7 +60,7 @@ async function cancelled(call: CallState, options: CancelOptions): Promise<RunRe
     task: { ...task, isCancelled: true },
   };
   try {
-    const outcome = await host.call(request, AbortSignal.timeout(CANCEL_MS));
+    const outcome = await host.call(request, timeLimit(CANCEL_MS));
     if (outcome.kind !== 'result') return 'its server was asked to cancel its task, and asks a person instead';
     return { ...(await resultOf(call.place, outcome, { ...RESULT, at: options.at })), open: true };
   } catch (error) {
