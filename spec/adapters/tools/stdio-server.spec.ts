@@ -1,6 +1,8 @@
 // What a server is started with, and when it is ended.
 import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { RunningBook } from '../../../adapters/tools/leftovers.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
@@ -8,6 +10,9 @@ import type { StdioStart } from '../../../adapters/tools/server.ts';
 import { startStdio } from '../../../adapters/tools/stdio-server.ts';
 import { runs, sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 import { until } from '../../support/until.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const sdk = await loadSdk();
 
@@ -107,6 +112,7 @@ for (const [kind, bytes] of [
       const { hostile, call, sessions, pids } = sessionsRig(t);
       const other = hostile({}, {}, { name: 'other', definition: 'other' });
       t.equal(textOf(await call(other, 'echo', { text: 'before' })), 'before');
+      collectGarbage();
       const before = process.memoryUsage();
       const poured = call(hostile(), 'pour', { kind, bytes }).then(
         () => 'a result',
@@ -125,9 +131,10 @@ for (const [kind, bytes] of [
       t.ok(served >= 1, `${served} calls of another server`);
       await until('its process is gone', () => !pids().slice(1).some(runs));
       t.equal(sessions.stateOf('other').state, 'ready');
+      collectGarbage();
       const after = process.memoryUsage();
       const grown = Math.round((after.heapUsed + after.external - before.heapUsed - before.external) / 2 ** 20);
-      t.ok(grown < 200, `${grown} MiB more, garbage included`);
+      t.ok(grown < 64, `${grown} MiB more`);
     },
   );
 }
