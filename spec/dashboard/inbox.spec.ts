@@ -4,6 +4,7 @@ import { axeFindings, closeBrowser } from '../support/browser.ts';
 import { pay } from '../support/tools/calls.ts';
 import { type ToolWorld, toolWorld } from '../support/tools/tool-world.ts';
 import type { Seen } from '../support/tools/tool-model.ts';
+import { until } from '../support/until.ts';
 
 t.teardown(closeBrowser);
 t.setTimeout(120_000);
@@ -47,6 +48,7 @@ t.test('the bell counts the calls that wait, and the inbox decides about them by
   await cards.nth(1).getByText('Denied by you').waitFor();
   await page.locator('.badge').first().waitFor({ state: 'detached' });
   await page.waitForFunction(() => !document.title.startsWith('('));
+  await until('the call that was allowed has run', () => effects(one).length > 0);
   t.strictSame(effects(one), ['dora']);
   await page.keyboard.press('g');
   await page.keyboard.press('f');

@@ -127,9 +127,9 @@ export class PostgresLog implements LogStore {
     const [file, place] = [this.#file as string, this.#size];
     const onEnd = (error: Error | undefined): void => {
       if (error === undefined) {
+        this.#isFailing = false;
         if (this.#tail?.given(file, place + length) !== false) listener.onLogged(file, place, text);
-      } else if (!this.#isFailing) listener.onLogFault(error);
-      this.#isFailing = error !== undefined;
+      } else this.#fail(error);
     };
     if (!writer.add({ block, at: new Date(now).toISOString(), file, place, text, onEnd })) return false;
     this.#size += length;
@@ -144,7 +144,13 @@ export class PostgresLog implements LogStore {
     this.#last = name;
     this.#file = logName(now, channel, this.#count);
     this.#size = 0;
-    void this.#deleteOldest().catch((error: Error) => this.#options.listener.onLogFault(error));
+    void this.#deleteOldest().catch((error: Error) => this.#fail(error));
+  }
+
+  /** Told once, until a line is written again. */
+  #fail(error: Error): void {
+    if (!this.#isFailing) this.#options.listener.onLogFault(error);
+    this.#isFailing = true;
   }
 
   /** bounded-files. */
