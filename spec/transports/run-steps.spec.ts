@@ -34,3 +34,15 @@ t.test('of one message, nothing of others is shown', async (t) => {
     ['m1', 'm1', 'of-m1'],
   );
 });
+
+t.test('a call that goes on is a frame of its own, which has only what its server has said', async (t) => {
+  const bus = createBus();
+  const frames: RunFrame[] = [];
+  followSteps(bus, 'a', (frame) => frames.push(frame), 'm1');
+  const fact = { block: 'a', id: 'm1', call: '2.1', tool: 'x/y', state: 'working', task: true, progress: null, total: null, message: null } as const;
+  bus.emit('tool.progressed', fact);
+  bus.emit('tool.progressed', { ...fact, id: 'm2' });
+  bus.emit('tool.progressed', { ...fact, progress: 0, total: 4, message: 'Reading' });
+  const of = { type: 'run', block: 'a', id: 'm1', call: '2.1', event: 'progress', tool: 'x/y', state: 'working', task: true };
+  t.strictSame(frames, [{ type: 'run', block: 'a', id: 'm1', event: 'step', n: 2 }, of, { ...of, progress: 0, total: 4, message: 'Reading' }]);
+});

@@ -214,3 +214,30 @@ t.test('a block that gets another name keeps its tasks', async (t) => {
   for (let tries = 0; tries < 500 && !(await one.blocks.history('eve')).some(({ replyTo }) => replyTo === id); tries += 1) await delay(20);
   t.match((await one.blocks.history('eve')).at(-1), { content: 'Paid.' });
 });
+
+t.test('a block that loses the tool while a task runs: the task is cancelled at its server, and the run goes on with what that says', async (t) => {
+  for (const tools of [null, { servers: ['block'] }]) {
+    const end = (call: ToolCallRequest): Promise<ToolOutcome> => (call.task?.isCancelled ? Promise.resolve(said('It was cancelled.')) : never());
+    const one = await taskCore(t, end, { say: ({ results }) => (results.length === 0 ? [pay('bob')] : 'I could not pay.') });
+    const id = await one.post('Pay bob.');
+    await inTask(one);
+    await one.blocks.stop('ada');
+    await one.blocks.updateConfig('ada', { tools });
+    await one.blocks.start('ada');
+    t.equal((await one.outcome(id)).status, 'done');
+    t.match(await one.answerTo(id), { content: 'I could not pay.', steps: [{ tool: 'bank/pay', outcome: 'done', preview: 'It was cancelled.' }] });
+    t.strictSame(kindsOf(await one.records(id)).slice(3), ['call 1.1', 'task 1.1', 'resume', 'cancel 1.1', 'result 1.1', 'model', 'answer', 'end']);
+    t.match(one.calls, [{ task: undefined }, { task: { isCancelled: true } }]);
+    t.equal(one.calls.length, 2);
+  }
+});
+
+t.test('a server that can not be asked any more for the task of a tool that was taken away: nobody knows what became of it, and everybody reads why', async (t) => {
+  const away = async (): Promise<never> => Promise.reject(new BlockhouseError('TOOL_NOT_BEGUN', 'bank is held.'));
+  const one = await taskCore(t, away, { files: crashedIn(BEGUN), say: ({ results }) => results.join('|') });
+  await one.blocks.updateConfig('ada', { tools: null });
+  await one.blocks.start('ada');
+  t.equal((await one.outcome('m1')).status, 'done');
+  const why = 'the block has not got its tool any more, and its task may go on, because its server could not be asked to cancel it: bank is held';
+  t.match(await one.answerTo('m1'), { content: new RegExp(why), steps: [{ outcome: 'unknown', preview: why }] });
+});
