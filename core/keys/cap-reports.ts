@@ -50,7 +50,8 @@ export class CapReports {
 /** The command with which the owner raises a cap such as `5 USD a day`. */
 function raiseCommand({ kind, name }: NoRoom['bound'], cap: string): string {
   const [, unit = '', period = ''] = /(USD|tokens) a (day|week|month)$/.exec(cap) ?? [];
-  return `blockhouse key ${kind === 'key' ? '' : 'group '}set ${name} --${unit.toLowerCase()}-per-${period} ${unit === 'USD' ? '<amount>' : '<count>'}`;
+  const option = `--${unit.toLowerCase()}-per-${period} ${unit === 'USD' ? '<amount>' : '<count>'}`;
+  return kind === 'key' ? `blockhouse key set ${name} ${option}` : `blockhouse key group set ${name} ${option}`;
 }
 
 function reachedText(name: string, bound: NoRoom['bound'], cap: string, resets: string): string {
