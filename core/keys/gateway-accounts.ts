@@ -89,7 +89,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const { ledger, now } = this.#options;
     const heldAt = isHeld(key) ? now() : undefined;
     const hasRoom = heldAt !== undefined && this.#hasRoom(key, heldAt) && ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
-    const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
+    const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }, call.startedAt) : undefined;
     const places = this.#places.of(key);
     if (heldAt === undefined) return new KeyPass(call, { key, taken, places }, this.#admit);
     return new KeyHold(call, { key, taken, places, hasRoom, at: isoTime(heldAt) }, this.#reserve);
@@ -129,7 +129,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   /** whatever-failed. A call without a price, or with a known one, is recorded at once, since a promise costs more than the rest. */
   settle(end: Finished, call: AccountedCall, hold: Hold | undefined): void {
     const at = isoTime(this.#options.now());
-    this.#settleRates(end, hold);
+    this.#settleRates(end, call, hold);
     if (hold instanceof KeyHold) {
       this.#settleHeld(end, at, hold);
       return;
@@ -151,9 +151,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     void priced.finally(() => this.#pricing.delete(priced));
   }
 
-  #settleRates(end: Finished, hold: Hold | undefined): void {
+  #settleRates(end: Finished, { startedAt }: AccountedCall, hold: Hold | undefined): void {
     const { taken } = hold instanceof KeyHold || hold instanceof KeyPass ? hold : {};
-    if (taken !== undefined) this.#rates.settle(taken, end);
+    if (taken !== undefined) this.#rates.settle(taken, end, startedAt === undefined ? undefined : startedAt + end.durationMs);
   }
 
   #noteUnbilled({ call, pricer }: KeyHold): void {
