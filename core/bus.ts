@@ -90,9 +90,7 @@ export type StorePart = 'file' | 'ledger' | 'gateway-ledger' | 'database';
 /** The files of a block. */
 export type BlockFile = 'config' | 'memory' | 'costs' | 'pulse' | 'chat';
 
-interface BlockFact {
-  readonly block: string;
-}
+type BlockFact = { readonly block: string };
 
 interface MessageFact extends BlockFact {
   /** The id of the message, not of its answer. */
@@ -222,6 +220,8 @@ export type CoreEvents = {
   'prices.damaged': { readonly file: string; readonly reason: string };
   /** keys.json can't be used; no key of it is accepted. */
   'keys.damaged': { readonly file: string; readonly reason: string };
+  /** A call was refused because a cap of a key, or of its `group`, is reached: once until its period ends. `raise` is the command for the owner. */
+  'key.capped': { readonly key: string; readonly group: string | null; readonly cap: string; readonly resets: string; readonly raise: string };
   /** Bodies of the calls of a key are kept from now on, `until` at most. */
   'debug.started': { readonly key: string; readonly until: string };
   /** Bodies of the calls of a key are no longer kept, and those that were are deleted. */
@@ -263,6 +263,19 @@ export type CoreEvents = {
   'approval.decided': MessageFact & { readonly approval: string; readonly tool: string; readonly state: 'approved' | 'denied' | 'expired' | 'cancelled' };
   /** A call of a tool is about to be sent. */
   'tool.called': MessageFact & { readonly call: string; readonly tool: string };
+  /**
+   * A call of a tool goes on: as a task of its server, or its server says how far it is. Of each call at most twice in a second. `message` is one line of the server. With
+   * `cancelling`, nobody waits for the task any more, and its server is asked to cancel it.
+   */
+  'tool.progressed': MessageFact & {
+    readonly call: string;
+    readonly tool: string;
+    readonly state: 'working' | 'cancelling';
+    readonly task: boolean;
+    readonly progress: number | null;
+    readonly total: number | null;
+    readonly message: string | null;
+  };
   /** A call of a tool has its outcome: `done`, `unknown`, or why it was refused. */
   'tool.finished': MessageFact & {
     readonly call: string;
@@ -277,6 +290,8 @@ export type CoreEvents = {
   'server.started': { readonly server: string };
   /** A process of a server of tools has ended, also when it was asked to. */
   'server.exited': { readonly server: string; readonly reason: string };
+  /** Somebody has signed in to a server of tools at an address. */
+  'server.signed-in': { readonly server: string };
   /** A notification could not be delivered, now or for good. */
   'notify.failed': { readonly target: string; readonly status: number | null; readonly isFinal: boolean };
   /** An attempt at answering a message has begun. */

@@ -28,6 +28,7 @@ import type { BlockContext, WorkspaceContext } from './reply/block-context.ts';
 import { type ReplyStep, ReplyStream } from './reply/reply-stream.ts';
 import { pulseAsItStands, withWish } from './status/list-entry.ts';
 import { unlessDamaged } from './status/readiness.ts';
+import { UnsavedAnswer } from './reply/unsaved-answer.ts';
 import { RetryWait } from './status/retry-wait.ts';
 import { Tenure } from './tenure.ts';
 
@@ -67,6 +68,7 @@ export class Block implements BlockContext {
   readonly log: LogStore;
   readonly feed: ReplyStream;
   readonly retryWait: RetryWait;
+  readonly unsaved = new UnsavedAnswer();
   readonly world: WorkspaceContext;
   readonly tenure: Tenure;
   /** Copies under way: the block does not move before they are complete. */

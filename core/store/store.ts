@@ -196,8 +196,11 @@ export interface RenameByMoves {
 
 /** The blocks of a workspace. */
 export interface BlockStore {
-  /** Removes what a crash left behind, and ends a rename that it interrupted; faults of that are reported on the bus. Rejects with the system's own error. */
-  open(): Promise<void>;
+  /**
+   * Removes what a crash left behind, and ends a rename that it interrupted; faults of that are reported on the bus. Resolves with a rename whose block has its new
+   * name: `end` is called once what is kept by that name elsewhere has it, too. Rejects with the system's own error.
+   */
+  open(): Promise<Rename | undefined>;
   /** Ends every `watch`. */
   close(): Promise<void>;
   list(source: EntrySource): BlockList;
