@@ -62,6 +62,8 @@ function numberOf(value: unknown): number | null {
 /** one-line. */
 function lineOf(text: unknown): string | null {
   if (typeof text !== 'string') return null;
-  const line = withoutInvisible(text.slice(0, 4 * MAX_TEXT)).replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  const line = withoutInvisible(text.slice(0, 4 * MAX_TEXT))
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
   return line === '' ? null : beginningOf(line, MAX_TEXT);
 }
