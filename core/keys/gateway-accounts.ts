@@ -18,6 +18,7 @@ import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway
 import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NoRoom, NotedCall, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost } from './call-note.ts';
+import type { KeySums } from './call-sums.ts';
 import { HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { FailedLines } from './failed-lines.ts';
 import { KeyPlaces } from './key-places.ts';
@@ -75,7 +76,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
     const key = this.#allowed(asking);
     if (key === undefined) return undefined;
-    if (isHeld(key)) this.#hasRoom(key, this.#options.now());
+    if (isHeld(key)) this.#hasRoom(this.#held.sumsOf(key), this.#options.now());
     if (isRequest && key.hasRates) this.#rates.take(key, {});
     return this.#places.of(key);
   }
@@ -84,12 +85,13 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const key = this.#allowed(call);
     if (key === undefined) return undefined;
     const { ledger, now } = this.#options;
-    const heldAt = isHeld(key) ? now() : undefined;
-    const hasRoom = heldAt !== undefined && this.#hasRoom(key, heldAt) && ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
+    const sums = isHeld(key) ? this.#held.sumsOf(key) : undefined;
+    const heldAt = sums === undefined ? 0 : now();
+    const hasRoom = sums !== undefined && this.#hasRoom(sums, heldAt) && ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }, call.startedAt) : undefined;
     const places = this.#places.of(key);
-    if (heldAt === undefined) return new KeyPass(call, { key, taken, places }, this.#admit);
-    return new KeyHold(call, { key, taken, places, hasRoom, at: isoTime(heldAt) }, this.#reserve);
+    if (sums === undefined) return new KeyPass(call, { key, taken, places }, this.#admit);
+    return new KeyHold(call, { key, taken, places, hasRoom, at: isoTime(heldAt), sums }, this.#reserve);
   }
 
   #expectedTokens(call: AccountedCall, { name }: NamedKey): number {
@@ -114,12 +116,12 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. True if one that has its place at once has room. */
-  #hasRoom(key: NamedKey, now: number): boolean {
-    const room = this.#options.ledger.room(key, this.#held.all, now);
+  #hasRoom(sums: KeySums, now: number): boolean {
+    const room = this.#options.ledger.room(sums, sums, now);
     if (room === true) return true;
     if (room instanceof Promise)
       room.catch(() => undefined); // who reserves asks again, and gets the failure
-    else if (!room.isUnderWay) assertRoom(key, room);
+    else if (!room.isUnderWay) assertRoom(sums, room);
     return false;
   }
 
@@ -219,7 +221,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
     const meanOutput = ledger.meanOutput(key.name);
-    const room = hasRoom || ledger.room(key, this.#held.beside(hold, pricer, meanOutput));
+    const room = hasRoom || ledger.room(this.#held.sumsOf(key), this.#held.beside(hold, pricer, meanOutput));
     if (room instanceof Promise) {
       return room.then((answer) => {
         assertRoom(key, answer);
@@ -239,7 +241,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
   #admitNow(pass: KeyPass): Promise<void> | undefined {
     const key = this.#stillAllowed(pass);
-    const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
+    const room = isHeld(key) ? this.#options.ledger.room(this.#held.sumsOf(key), NOTHING_UNDER_WAY) : true;
     if (room instanceof Promise) return room.then((answer) => assertRoom(key, answer));
     assertRoom(key, room);
     return undefined;
@@ -324,7 +326,7 @@ function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | und
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.owner.group ?? undefined) : group;
 }
 
-function assertRoom({ name }: NamedKey, room: true | NoRoom): void {
+function assertRoom({ name }: Pick<NamedKey, 'name'>, room: true | NoRoom): void {
   if (room === true) return;
   const { bound, cap, isUnderWay, resets, retryAfterMs } = room;
   throw new BlockhouseError('KEY_CAP_REACHED', isUnderWay ? closeText(name, bound, cap) : reachedText(name, bound, cap, resets), { retryAfterMs });
