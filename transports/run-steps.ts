@@ -19,14 +19,7 @@ export function followSteps(events: Core['events'], block: string, send: (frame:
   const of = (id: string, call: string) => ({ type: 'run', block, id, call }) as const;
   const on = {
     'tool.called': ({ id, call, tool }: CoreEvents['tool.called']) => run({ ...of(id, call), event: 'tool', tool, state: 'called' }),
-    'tool.progressed': ({ id, call, tool, state, task, progress, total, message }: CoreEvents['tool.progressed']) =>
-      run({
-        ...of(id, call),
-        ...{ event: 'progress', tool, state, task },
-        ...(progress !== null && { progress }),
-        ...(total !== null && { total }),
-        ...(message !== null && { message }),
-      }),
+    'tool.progressed': (fact: CoreEvents['tool.progressed']) => run({ type: 'run', event: 'progress', ...fact }),
     'tool.finished': ({ id, call, tool, outcome, isError, ms }: CoreEvents['tool.finished']) =>
       run({ ...of(id, call), event: 'tool', tool, state: outcome, isError, ...(ms !== null && { ms }) }),
     'approval.requested': ({ approval }: CoreEvents['approval.requested']) => send({ type: 'approval', id: approval, block, state: 'pending' }),

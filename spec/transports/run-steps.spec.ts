@@ -39,7 +39,7 @@ t.test('a call that goes on is a frame of its own, which has only what its serve
   const bus = createBus();
   const frames: RunFrame[] = [];
   followSteps(bus, 'a', (frame) => frames.push(frame), 'm1');
-  const fact = { block: 'a', id: 'm1', call: '2.1', tool: 'x/y', state: 'working', task: true, progress: null, total: null, message: null } as const;
+  const fact = { block: 'a', id: 'm1', call: '2.1', tool: 'x/y', state: 'working', task: true } as const;
   bus.emit('tool.progressed', fact);
   bus.emit('tool.progressed', { ...fact, id: 'm2' });
   bus.emit('tool.progressed', { ...fact, progress: 0, total: 4, message: 'Reading' });

@@ -127,8 +127,7 @@ export async function finishLogin(signIns: SignIns, place: SignInPlace, query: s
   const begun = await signIns.inTurn(place.name, async () => {
     credentials.refresh(true);
     const found = begunOf(credentials, place.name);
-    if (found === undefined || !isSame(found.stateHash, hashOf(one('state') ?? '')))
-      throw new StrangeAnswer(STRANGE);
+    if (found === undefined || !isSame(found.stateHash, hashOf(one('state') ?? ''))) throw new StrangeAnswer(STRANGE);
     await keepBegun(credentials, place.name, undefined); // one-answer
     return found;
   });
