@@ -193,12 +193,7 @@ export type CoreEvents = {
    * So many calls to a provider have failed in a row that it is not called for `openMs` milliseconds: by anybody, for one model, or by the one caller whose
    * calls failed. After a pause for everybody, each caller tries by itself until one of them succeeds. `address` is set if the requests named another address than the configured one.
    */
-  'adapter.paused': PauseFact & {
-    readonly openMs: number;
-    readonly failures: number;
-    readonly code: ErrorCode;
-    readonly error: string;
-  };
+  'adapter.paused': PauseFact & { readonly openMs: number; readonly failures: number; readonly code: ErrorCode; readonly error: string };
   /** A provider that was not called for a while answers again. */
   'adapter.recovered': PauseFact;
   /**
