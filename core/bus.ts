@@ -91,9 +91,7 @@ export type StorePart = 'file' | 'ledger' | 'gateway-ledger' | 'database';
 /** The files of a block. */
 export type BlockFile = 'config' | 'memory' | 'costs' | 'pulse' | 'chat';
 
-interface BlockFact {
-  readonly block: string;
-}
+type BlockFact = { readonly block: string };
 
 interface MessageFact extends BlockFact {
   /** The id of the message, not of its answer. */
@@ -218,6 +216,8 @@ export type CoreEvents = {
   'prices.damaged': { readonly file: string; readonly reason: string };
   /** keys.json can't be used; no key of it is accepted. */
   'keys.damaged': { readonly file: string; readonly reason: string };
+  /** A call was refused because a cap of a key, or of its `group`, is reached: once until its period ends. `raise` is the command for the owner. */
+  'key.capped': { readonly key: string; readonly group: string | null; readonly cap: string; readonly resets: string; readonly raise: string };
   /** Bodies of the calls of a key are kept from now on, `until` at most. */
   'debug.started': { readonly key: string; readonly until: string };
   /** Bodies of the calls of a key are no longer kept, and those that were are deleted. */

@@ -204,8 +204,11 @@ export class HeldCalls {
   readonly #onFault: (error: unknown) => void;
   readonly #byAccount: Readonly<Record<Bound['kind'], Map<string, Account>>> = { key: new Map(), group: new Map() };
   /** By slot: the calls, and their numbers (in-one-place). */
-  readonly #holds: KeyHold[] = [];
+  readonly #holds: (KeyHold | undefined)[] = [];
   #numbers = new Float64Array(FIRST_CALLS * NUMBERS);
+  /** Slots of calls that have ended; the last one is taken first, since it was used a moment ago. */
+  #free = new Int32Array(FIRST_CALLS);
+  #freeSlots = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** `onFault` gets the error of the book for a call that has been sent already. */
@@ -225,7 +228,7 @@ export class HeldCalls {
     const account = this.#byAccount[kind].get(name);
     if (account === undefined || account.calls === 0) return sum;
     for (const hold of this.#holds) {
-      if (hold === own || (hold.ofKey !== account && hold.ofGroup !== account)) continue;
+      if (hold === undefined || hold === own || (hold.ofKey !== account && hold.ofGroup !== account)) continue;
       const usage = surely ? hold.call.usageSoFar() : hold.expected;
       if (usage === undefined) continue;
       sum.tokens += usage.totalTokens;
@@ -279,11 +282,9 @@ export class HeldCalls {
     takeOff(ofKey, usd, tokens);
     takeOff(ofGroup, usd, tokens);
     hold.slot = -1;
-    const last = this.#holds.pop();
-    if (last === undefined || last === hold) return;
-    this.#holds[slot] = last; // its slot would be empty
-    for (let index = 0; index < NUMBERS; index += 1) numbers[slot * NUMBERS + index] = numbers[last.slot * NUMBERS + index] ?? 0;
-    last.slot = slot;
+    this.#holds[slot] = undefined;
+    this.#free[this.#freeSlots] = slot;
+    this.#freeSlots += 1;
   }
 
   close(): void {
@@ -291,16 +292,30 @@ export class HeldCalls {
     this.#timer = undefined;
   }
 
+  /** No call is under way. */
+  #rest(): void {
+    this.close();
+    this.#holds.length = 0;
+    this.#freeSlots = 0;
+  }
+
   #join(hold: KeyHold): void {
     const { name, group } = hold.owner;
     hold.ofKey = this.#accountOf('key', name);
     hold.ofGroup = group === null ? undefined : this.#accountOf('group', group);
-    hold.slot = this.#holds.push(hold) - 1;
-    const from = hold.slot * NUMBERS;
+    let slot = this.#holds.length;
+    if (this.#freeSlots > 0) {
+      this.#freeSlots -= 1;
+      slot = this.#free[this.#freeSlots] ?? 0;
+      this.#holds[slot] = hold;
+    } else this.#holds.push(hold);
+    hold.slot = slot;
+    const from = slot * NUMBERS;
     if (from === this.#numbers.length) {
       const larger = new Float64Array(2 * from);
       larger.set(this.#numbers);
       this.#numbers = larger;
+      this.#free = new Int32Array(2 * slot); // none is free now
     }
     for (let index = 0; index < NUMBERS; index += 1) this.#numbers[from + index] = 0;
   }
@@ -333,8 +348,9 @@ export class HeldCalls {
   /** noted-ahead. */
   #look(): void {
     for (const accounts of [this.#byAccount.key, this.#byAccount.group]) for (const [name, { calls }] of accounts) if (calls === 0) accounts.delete(name);
-    if (this.#holds.length === 0) this.close();
+    if (this.#holds.length === this.#freeSlots) this.#rest();
     for (const hold of this.#holds) {
+      if (hold === undefined) continue;
       const usage = hold.call.usageSoFar();
       this.#recount(hold, usage);
       hold.looks += 1;

@@ -92,7 +92,7 @@ export interface SkillHost {
   /** Nothing of this owner is approved any more. */
   forget(owner: string): Promise<void>;
   /** A block has another name. */
-  rename(from: string, to: string): Promise<void>;
+  rename(from: string, to: string, isResumed?: boolean): Promise<void>;
   /** What the doctor says of the skills of the workspace and, with `blocks`, of those in the folders of blocks. */
   findings(options: { readonly blocks: boolean }): Promise<readonly Finding[]>;
 }

@@ -93,6 +93,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'models.damaged': { file: true, reason: true },
   'prices.damaged': { file: true, reason: true },
   'keys.damaged': { file: true, reason: true },
+  'key.capped': { key: true, group: true, cap: true, resets: true, raise: true },
   'debug.started': { key: true, until: true },
   'debug.ended': { key: true },
   'token.rotated': { file: true },

@@ -1,5 +1,6 @@
 // Parses and serialises frames. Pure: no I/O.
 import { isObject, parseJson } from '../../core/base/json.ts';
+import { faultPlace } from '../../core/base/json-place.ts';
 import {
   type ApprovalFrame,
   BlockhouseError,
@@ -87,8 +88,7 @@ function parse(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    const where = /position \d+/.exec((error as Error).message)?.[0];
-    throw new BlockhouseError('INVALID_REQUEST', `The message is not valid JSON${where === undefined ? '' : ` (at ${where})`}.`, { cause: error });
+    throw new BlockhouseError('INVALID_REQUEST', `The message is not valid JSON (${faultPlace(text)}).`, { cause: error });
   }
 }
 

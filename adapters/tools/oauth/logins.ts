@@ -215,7 +215,7 @@ async function clientFor(signIns: SignIns, place: SignInPlace, choice: LoginChoi
   }
   if (authority.registrationEndpoint === undefined)
     throw new SignInFault(
-      `its authorization server registers no client by itself; register one there, with the redirect http://127.0.0.1/callback, and give its id: \`blockhouse tools login ${place.name} --client-id <id>\``,
+      `its authorization server registers no client by itself; register one there, with the redirect http://127.0.0.1/callback, and give its id: \`blockhouse tools login ${place.name} --client-id <text>\``,
     );
   return registered(signIns, authority.registrationEndpoint, choice.redirectURI, named, signal);
 }
