@@ -82,7 +82,9 @@ t.test('a call that goes on says how far it is, in the words of its server, and 
   one.host.call = async (call) => {
     made = call;
     await call.onTask?.({ taskId: 'task-1', ttlMs: null, pollMs: 1000 });
-    await new Promise<void>((resolve) => (end = resolve));
+    await new Promise<void>((resolve) => {
+      end = resolve;
+    });
     return { kind: 'result', isError: false, parts: [{ type: 'text', text: 'Booked.' }], ms: 1 };
   };
   await one.add('ada', { servers: ['bank'], allow: ['bank/*'] });
@@ -92,7 +94,10 @@ t.test('a call that goes on says how far it is, in the words of its server, and 
   const live = page.locator('.log .acc', { hasText: 'bank/pay' });
   await page.waitForLoadState('networkidle');
   let step = 0;
-  const says = setInterval(() => made?.onProgress?.({ isTask: true, progress: (step += 1), total: 100_000, message: 'Looking <b>up</b>\u200b seats' }), 20);
+  const says = setInterval(() => {
+    step += 1;
+    made?.onProgress?.({ isTask: true, progress: step, total: 100_000, message: 'Looking <b>up</b>\u200b seats' });
+  }, 20);
   t.teardown(() => clearInterval(says));
   await live.getByText(/\d+ of 100000 Looking <b>up<\/b> seats/).waitFor();
   clearInterval(says);
