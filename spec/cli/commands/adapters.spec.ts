@@ -40,7 +40,7 @@ t.test('connections of auth.json are listed behind the providers', async (t) => 
   const text = await runHere(t, ['providers', '--workspace', workspace], { env: AWAY });
   t.match(
     text.stdout,
-    /Ollama\n○ +groq +no key yet \(GROQ_API_KEY\) +- +speaks openai, https:\/\/api\.groq\.com\/openai\/v1\n● +gpu +needs no key +- +speaks openai/,
+    /Ollama\n● +gpu +needs no key +- +speaks openai, http.*\n○ +groq +no key yet +- +speaks openai, https:\/\/api\.groq\.com\/openai\/v1\n$/,
   );
   const { connections } = JSON.parse((await runHere(t, ['providers', '--json', '--workspace', workspace], { env: AWAY })).stdout) as { connections: object[] };
   t.match(connections, [
