@@ -30,14 +30,6 @@ function detailsOf(fact: ToolFact): Omit<RunToolFrame, 'type' | 'block' | 'id' |
   const { tool } = fact;
   if (fact.name === 'tool.called') return { event: 'tool', tool, state: 'called' };
   if (fact.name === 'tool.finished') return { event: 'tool', tool, state: fact.outcome, isError: fact.isError, ...(fact.ms !== null && { ms: fact.ms }) };
-  const { state, task, progress, total, message } = fact;
-  return {
-    event: 'progress',
-    tool,
-    state,
-    task,
-    ...(progress !== null && { progress }),
-    ...(total !== null && { total }),
-    ...(message !== null && { message }),
-  };
+  const { name: _name, block: _block, id: _id, call: _call, ...said } = fact;
+  return { event: 'progress', ...said };
 }

@@ -188,7 +188,6 @@ export class ManagedServers implements ToolServers {
   }
 
   async answerSignIn(query: string, redirectURI: string): Promise<ToolServerView> {
-    await this.#book.look();
     const names = [...this.#book.mcp.entries().keys()];
     const name = await this.#signed('', async () => askedBy(this.#signIns, names, query, redirectURI));
     return this.finishSignIn(name, { query });

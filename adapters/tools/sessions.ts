@@ -28,6 +28,7 @@ export interface SessionsOptions {
   readonly maxProcesses?: number;
   readonly backOffMs?: number;
   readonly deafMs?: number;
+  readonly unasked?: Surroundings['unasked'];
   readonly signIns?: SignIns | undefined;
   /** Monotonic milliseconds. */
   readonly now?: (() => number) | undefined;
@@ -200,6 +201,7 @@ export class ServerSessions implements Sessions {
       book: this.#book,
       deafMs: this.#options.deafMs ?? DEAF_MS,
       listMs: LIST_MS,
+      unasked: this.#options.unasked,
     };
     if (isStdio(server)) return startStdio({ server, era, signal }, surroundings);
     if (isHttp(server)) return startHttp({ server, era, signal }, { sdk, upstream: this.#upstream, signIns: this.#options.signIns, listMs: LIST_MS });

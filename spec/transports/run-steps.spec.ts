@@ -69,9 +69,6 @@ t.test('a call that goes on is a frame of its own, which has only what its serve
     tool: 'x/y',
     state: 'working',
     task: true,
-    progress: null,
-    total: null,
-    message: null,
   } as const;
   say(fact);
   say({ ...fact, id: 'm2' });

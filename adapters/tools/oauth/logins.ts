@@ -105,9 +105,8 @@ export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: L
   return { url: url.href, issuer: authority.issuer, expiresAt: new Date(endsAt).toISOString() };
 }
 
-/** Of these servers the one whose sign-in has begun with the state of the answer, and leads back to `redirectURI`. Throws a StrangeAnswer. */
+/** Of these servers the one whose sign-in has begun with the state of the answer, and leads back to `redirectURI`. Anybody may ask, so nothing is read for it. Throws a StrangeAnswer. */
 export function askedBy({ credentials }: SignIns, servers: readonly string[], query: string, redirectURI: string): string {
-  credentials.refresh(true);
   const hash = hashOf(new URLSearchParams(query).get('state') ?? '');
   const found = servers.find((server) => {
     const begun = begunOf(credentials, server);
@@ -127,8 +126,7 @@ export async function finishLogin(signIns: SignIns, place: SignInPlace, query: s
   const begun = await signIns.inTurn(place.name, async () => {
     credentials.refresh(true);
     const found = begunOf(credentials, place.name);
-    if (found === undefined || !isSame(found.stateHash, hashOf(one('state') ?? '')))
-      throw new StrangeAnswer(STRANGE);
+    if (found === undefined || !isSame(found.stateHash, hashOf(one('state') ?? ''))) throw new StrangeAnswer(STRANGE);
     await keepBegun(credentials, place.name, undefined); // one-answer
     return found;
   });

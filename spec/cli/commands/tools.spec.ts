@@ -72,13 +72,14 @@ t.test('short names stand for exact versions, and their arguments are checked', 
 });
 
 t.test('how a server is signed in to is said when it is added, and nothing of it must be written into mcp.json by hand', async (t) => {
+  const folder = testFolder(t, { 'crm.pem': PEM, 'text.pem': 'no key' });
   const { on, rig } = await desk(t);
   const add = (...more: string[]) => on(['tools', 'add', 'crm', '--replace', '--url', 'https://crm.example/mcp', ...more]);
   const oauth = () => (rig.read('mcp.json') as { blockhouse?: Record<string, { oauth?: object }> }).blockhouse?.['crm']?.oauth;
   const client = ['--client-id', 'my-blocks', '--issuer', 'https://auth.example'];
   t.match(await add(...client, '--grant', 'client_credentials'), { code: 0, stderr: /crm\.client_secret is not stored.*tools secret set crm\.client_secret/ });
   t.strictSame(oauth(), { grant: 'client_credentials', clientId: 'my-blocks', issuer: 'https://auth.example' });
-  const keyFile = join(testFolder(t, { 'crm.pem': PEM, 'text.pem': 'no key' }), 'crm.pem');
+  const keyFile = join(folder, 'crm.pem');
   t.match(await add(...client, '--key-file', keyFile, '--key-id', 'k1', '--scope', 'read write'), { code: 0 });
   t.strictSame(oauth(), {
     grant: 'client_credentials',

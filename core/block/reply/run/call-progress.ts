@@ -52,16 +52,24 @@ export class CallProgress {
 }
 
 function factOf({ isTask, progress, total, message }: ToolProgress): ProgressFact {
-  return { state: 'working', task: isTask, progress: numberOf(progress), total: numberOf(total), message: lineOf(message) };
+  const line = lineOf(message);
+  return {
+    ...{ state: 'working', task: isTask },
+    ...(isNumber(progress) && { progress }),
+    ...(isNumber(total) && { total }),
+    ...(line !== '' && { message: line }),
+  };
 }
 
-function numberOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
 }
 
 /** one-line. */
-function lineOf(text: unknown): string | null {
-  if (typeof text !== 'string') return null;
-  const line = withoutInvisible(text.slice(0, 4 * MAX_TEXT)).replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
-  return line === '' ? null : beginningOf(line, MAX_TEXT);
+function lineOf(text: unknown): string {
+  if (typeof text !== 'string') return '';
+  const line = withoutInvisible(text.slice(0, 4 * MAX_TEXT))
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  return beginningOf(line, MAX_TEXT);
 }

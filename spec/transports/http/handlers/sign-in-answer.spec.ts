@@ -72,7 +72,11 @@ t.test('a sign-in that was to end elsewhere does not end here', async (t) => {
   const { begin, visit, call } = await begun(t, { port: 4567 });
   const path = await begin();
   t.match(await visit(path), { status: 400 });
-  t.match(await call('POST', '/api/tools/crm/login/finish', { body: { query: path.slice(path.indexOf('?') + 1) } }), { status: 200 }, 'and is not used up by that');
+  t.match(
+    await call('POST', '/api/tools/crm/login/finish', { body: { query: path.slice(path.indexOf('?') + 1) } }),
+    { status: 200 },
+    'and is not used up by that',
+  );
 });
 
 t.test('who guesses is stopped, and who has the right answer is not', async (t) => {

@@ -81,11 +81,6 @@ function Server({ listed, reload }: ServerProps) {
     await work().catch(setFailure);
     await reload();
   };
-  const remove = async (): Promise<void> => {
-    if (!(await ask({ title: removeServerTitle(name), text: toolsText.removeText, does: toolsText.remove, danger: true }))) return;
-    await removeToolServer(name);
-    await reload();
-  };
   const [words, mark] = serverStateText(listed.state);
   return (
     <section class="tool-server" aria-label={name}>
@@ -96,15 +91,7 @@ function Server({ listed, reload }: ServerProps) {
         <span class="grow" />
         <div class="row">
           <Button label={/^(?:ready|starting)$/.test(listed.state) ? chatText.lookAgain : toolsText.test} small run={() => act(() => testToolServer(listed))} />
-          <Menu
-            label={`${toolsText.change} ${name}`}
-            small
-            choices={[
-              { label: toolsText.change, icon: 'edit', run: () => showDialog((close) => <ServerForm server={listed} close={close} reload={reload} />) },
-              ...(listed.signIn?.state === 'signed-in' ? [{ label: toolsText.signOut, run: () => act(() => signOut(name)) }] : []),
-              { label: toolsText.remove, icon: 'trash', danger: true, run: remove },
-            ]}
-          />
+          <ServerMenu listed={listed} act={act} reload={reload} />
         </div>
       </header>
       <p class="cmd mono">
@@ -128,6 +115,30 @@ function Server({ listed, reload }: ServerProps) {
       </button>
       {isOpen && <Contents listed={listed} act={act} />}
     </section>
+  );
+}
+
+interface MenuProps extends ServerProps {
+  act(work: () => Promise<unknown>): Promise<void>;
+}
+
+function ServerMenu({ listed, act, reload }: MenuProps) {
+  const { name } = listed;
+  const remove = async (): Promise<void> => {
+    if (!(await ask({ title: removeServerTitle(name), text: toolsText.removeText, does: toolsText.remove, danger: true }))) return;
+    await removeToolServer(name);
+    await reload();
+  };
+  return (
+    <Menu
+      label={`${toolsText.change} ${name}`}
+      small
+      choices={[
+        { label: toolsText.change, icon: 'edit', run: () => showDialog((close) => <ServerForm server={listed} close={close} reload={reload} />) },
+        ...(listed.signIn?.state === 'signed-in' ? [{ label: toolsText.signOut, run: () => act(() => signOut(name)) }] : []),
+        { label: toolsText.remove, icon: 'trash', danger: true, run: remove },
+      ]}
+    />
   );
 }
 

@@ -245,12 +245,15 @@ t.test('so does one that loses the server of the tool, also while it was away', 
   );
 });
 
-t.test('a server that can not be asked any more for the task of a tool that was taken away: nobody knows what became of it, and everybody reads why', async (t) => {
-  const away = async (): Promise<never> => Promise.reject(new BlockhouseError('TOOL_NOT_BEGUN', 'bank is held.'));
-  const one = await taskCore(t, away, { files: crashedIn(BEGUN), say: ({ results }) => results.join('|') });
-  await one.blocks.updateConfig('ada', { tools: null });
-  await one.blocks.start('ada');
-  t.equal((await one.outcome('m1')).status, 'done');
-  const why = 'the block has not got its tool any more, and its task may go on, because its server could not be asked to cancel it: bank is held';
-  t.match(await one.answerTo('m1'), { content: new RegExp(why), steps: [{ outcome: 'unknown', preview: why }] });
-});
+t.test(
+  'a server that can not be asked any more for the task of a tool that was taken away: nobody knows what became of it, and everybody reads why',
+  async (t) => {
+    const away = async (): Promise<never> => Promise.reject(new BlockhouseError('TOOL_NOT_BEGUN', 'bank is held.'));
+    const one = await taskCore(t, away, { files: crashedIn(BEGUN), say: ({ results }) => results.join('|') });
+    await one.blocks.updateConfig('ada', { tools: null });
+    await one.blocks.start('ada');
+    t.equal((await one.outcome('m1')).status, 'done');
+    const why = 'the block has not got its tool any more, and its task may go on, because its server could not be asked to cancel it: bank is held';
+    t.match(await one.answerTo('m1'), { content: new RegExp(why), steps: [{ outcome: 'unknown', preview: why }] });
+  },
+);

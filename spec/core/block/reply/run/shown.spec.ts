@@ -73,7 +73,7 @@ t.test('the bus hears of what was asked, decided, called and done', async (t) =>
     ['approval.requested', { ...of, approval: 'a1', tool: 'bank/pay', because: 'rule', expiresAt: made('a1').expiresAt }],
     ['approval.decided', { ...of, approval: 'a1', tool: 'bank/pay', state: 'approved' }],
     ['tool.called', call],
-    ['tool.progressed', { ...call, state: 'cancelling', task: true, progress: null, total: null, message: null }],
+    ['tool.progressed', { ...call, state: 'cancelling', task: true }],
     ['tool.finished', { ...call, outcome: 'done', isError: true, ms: 3 }],
     ['tool.finished', { ...call, outcome: 'unknown', isError: false, ms: null }],
     ['tool.finished', { ...call, outcome: 'denied', isError: false, ms: null }],
