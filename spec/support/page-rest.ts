@@ -48,7 +48,7 @@ export class PageRest {
     for (let begun = Number.NaN; begun !== this.#begun || this.#waits(); ) {
       await until('the page has what it has asked for', () => !this.#waits());
       begun = this.#begun;
-      await this.#page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))); // chains-end
+      await this.#page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))'); // chains-end
     }
   }
 
