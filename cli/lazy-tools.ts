@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import {
   type Environment,
   type Finding,
+  invalidRequest,
   isLoopbackHost,
   type ProcessConfig,
   type SettingCodec,
@@ -88,6 +89,10 @@ function lazyServers(load: () => Promise<ToolHost>, isConfigured: () => Promise<
     approve: async (name, body, by) => (await servers()).approve(name, body, by),
     beginSignIn: async (name, body, signal) => (await servers()).beginSignIn(name, body, signal),
     finishSignIn: async (name, body) => (await servers()).finishSignIn(name, body),
+    async answerSignIn(query, redirectURI) {
+      if (!(await isConfigured())) throw invalidRequest('query', 'is no answer to a sign-in that has begun; begin it again');
+      return (await servers()).answerSignIn(query, redirectURI);
+    },
     signOut: async (name) => (await servers()).signOut(name),
     setSecret: async (server, field, body) => (await servers()).setSecret(server, field, body),
   };

@@ -70,6 +70,12 @@ export class CredentialStore {
     return this.#good;
   }
 
+  /** What is wrong with the file; undefined while it is good. What was read of it before is used. */
+  get fault(): string | undefined {
+    this.#file.refresh(true);
+    return this.#fault;
+  }
+
   /** Reads the file if it has changed; the bus reports a change. */
   refresh(force = false): void {
     this.#file.refresh(force);
@@ -148,9 +154,9 @@ export class CredentialStore {
     });
   }
 
-  /** The hooks of a block that has another name. An earlier block of that name has left its secrets; they open nothing any more. */
-  async renameHooks(from: string, to: string): Promise<void> {
-    if (!this.#hasHooks(from)) return this.forgetHooks(to);
+  /** The hooks of a block that has another name. An earlier block of that name has left its secrets; they open nothing any more. As in HookSecrets. */
+  async renameHooks(from: string, to: string, isResumed = false): Promise<void> {
+    if (!this.#hasHooks(from)) return isResumed ? undefined : this.forgetHooks(to);
     await this.#rewrite((all) => {
       setSecrets(all, HOOKS, to, secretsIn(all, HOOKS, from));
       setSecrets(all, HOOKS, from, {});

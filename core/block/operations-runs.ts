@@ -4,6 +4,7 @@ import { parseBytes } from '../base/strict-json.ts';
 import { type ChatEntry, RunResult } from '../schemas/chat-entry.ts';
 import * as schemas from '../schemas/chat-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
+import type { Warning } from '../schemas/chat.ts';
 import type { ApprovalQuery, Decide, Decider, ResultPage, ShownApproval } from '../types.ts';
 import type { Blocks } from './api.ts';
 import type { ApprovalIndex, ApprovalPlace } from './approval-index.ts';
@@ -102,26 +103,49 @@ async function decideOne(block: Block, index: ApprovalIndex, approval: string, b
   return { ...decided, block: block.name };
 }
 
-/** What the host says of a tool now. The built-in ones are none of a host. */
+/** What the host says of a tool now. The built-in ones are none of a host. Rejects with TOOL_SERVER_FAILED where a whole server can't be used: its tools are as they were. */
 async function pinNow(tools: WorkspaceTools | undefined, id: string): Promise<string | null | undefined> {
   const [server = '', ...rest] = id.split('/');
   if (tools === undefined || server === 'block') return undefined;
-  const catalogue = await tools.host.catalogue([server]);
-  return catalogue.tools.find(({ tool }) => tool === rest.join('/'))?.pin ?? null;
+  const { tools: offered, problems } = await tools.host.catalogue([server]);
+  const problem = offered.length === 0 ? problems.find((one) => one.server === server)?.problem : undefined;
+  if (problem !== undefined) {
+    const cure = 'Then approve the call, or deny it now; it waits until then.';
+    throw new BlockhouseError('TOOL_SERVER_FAILED', `${server} can't be called: ${problem.replace(/\.$/, '')}. ${cure}`);
+  }
+  return offered.find(({ tool }) => tool === rest.join('/'))?.pin ?? null;
+}
+
+/**
+ * Cancels the messages of a new copy whose runs have not ended: what waits for a person waits in the block that was copied, and what was approved or sent there is
+ * not sent again from here, however often the copy is made.
+ */
+export async function cancelCopiedRuns(owners: Pick<Ownership, 'take' | 'tryTake'>, block: Block): Promise<Warning[]> {
+  const waiting = (await block.files.conversation.entries()).filter((entry) => entry.role === 'user' && isWaiting(entry));
+  const cancelled: string[] = [];
+  for (const { id } of waiting) if ((await cancelRun(owners, block, id, true)) !== undefined) cancelled.push(id);
+  const [first] = cancelled;
+  if (first === undefined) return [];
+  const [are, their] =
+    cancelled.length === 1
+      ? ['1 message was being answered with tools, and is', 'its']
+      : [`${cancelled.length} messages were being answered with tools, and are`, 'their'];
+  const message = `${are} cancelled in this copy: none of ${their} calls is made here. \`blockhouse queue ${block.name} --retry ${first}\` asks ${cancelled.length === 1 ? 'it' : 'the first'} again.`;
+  return [{ field: 'chat', message }];
 }
 
 /** Cancels a message that waits and has a run. Undefined if it has none, or has its outcome, or if another server answers it. */
-export async function cancelRun(owners: Pick<Ownership, 'take' | 'tryTake'>, block: Block, messageId: string): Promise<ChatEntry | undefined> {
+export async function cancelRun(owners: Pick<Ownership, 'take' | 'tryTake'>, block: Block, messageId: string, isCopy = false): Promise<ChatEntry | undefined> {
   const { conversation } = block.files;
   const message = (await conversation.entries()).find(({ id }) => id === messageId);
   if (message === undefined || !isWaiting(message) || (await conversation.steps(messageId)).length === 0) return undefined;
   const { cancelWaiting } = await runParts();
-  if (!block.world.member().isShared) return cancelWaiting(block, message, block.tenure.claim);
-  if (message.status === 'processing') return undefined;
+  if (!block.world.member().isShared) return cancelWaiting(block, message, block.tenure.claim, isCopy);
+  if (message.status === 'processing' && !isCopy) return undefined;
   return block.tenure.using(async () => {
-    if (message.status === 'waiting-approval')
+    if (message.status === 'waiting-approval' || isCopy)
       await owners.take(block); // nothing else is answered meanwhile
     else if (!(await owners.tryTake(block))) return undefined;
-    return cancelWaiting(block, message, block.claim);
+    return cancelWaiting(block, message, block.claim, isCopy);
   });
 }

@@ -12,13 +12,15 @@ const stand = await authorizationServer(t);
 const tools = await guardedTools(t, stand);
 const auth = (): { oauth?: Record<string, Record<string, unknown>> } => JSON.parse(readFileSync(join(desk.workspace, 'auth.json'), 'utf8'));
 
-/** A browser that opens what stands in the file, and goes where it is led. */
+/** A browser that opens what stands in the file, and goes where it is led. Below a folder of this package it is a module, elsewhere none. */
 const BROWSER = `#!${process.execPath}
-const { readFileSync, writeFileSync } = require('node:fs');
-const file = readFileSync(process.argv[2], 'utf8');
-const url = JSON.parse(/location\\.replace\\((".*?")\\)/.exec(file)[1]);
-writeFileSync(process.argv[1] + '.args', JSON.stringify(process.argv.slice(2)));
-fetch(url).then(async (answer) => writeFileSync(process.argv[1] + '.page', answer.status + ' ' + (await answer.text())));
+import('node:fs').then(async ({ readFileSync, writeFileSync }) => {
+  const file = readFileSync(process.argv[2], 'utf8');
+  const url = JSON.parse(/location\\.replace\\((".*?")\\)/.exec(file)[1]);
+  writeFileSync(process.argv[1] + '.args', JSON.stringify(process.argv.slice(2)));
+  const answer = await fetch(url);
+  writeFileSync(process.argv[1] + '.page', answer.status + ' ' + (await answer.text()));
+});
 `;
 
 t.test('an address that wants a sign-in says what to do, and the browser signs in', ON_LINUX, async (t) => {

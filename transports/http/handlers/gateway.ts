@@ -2,6 +2,7 @@
 import { isObject } from '../../../core/base/json.ts';
 import {
   assertMayAsk,
+  assertModelIsName,
   BlockhouseError,
   type ChatDone,
   type ChatRequest,
@@ -50,7 +51,10 @@ export const adapters = ({ core }: RouteContext) => ok({ adapters: core.adapters
 export const status = async ({ core, req, signal }: RouteContext) => ok({ adapters: await core.status({ signal, only: queryValue(req, 'adapter') }) });
 
 /** `{settings}`: what this server's environment and auth.json set; secrets are masked. */
-export const settings = ({ core }: RouteContext) => ok({ settings: core.settings() });
+export const settings = ({ core }: RouteContext) => {
+  const fault = core.credentials?.fault;
+  return ok({ settings: core.settings(), ...(fault !== undefined && { fault }) });
+};
 
 /** `{provider, models, count}`, without the models that the key may not use. Fails with ADAPTER_NOT_FOUND, or an UPSTREAM_ code where the list comes from the provider. */
 export const models = async (context: RouteContext) => {
@@ -107,7 +111,7 @@ function unlessUnknown(error: unknown): { readonly targets: readonly ModelTarget
 /** Throws KEY_FORBIDDEN naming the setting, or the model that is an address. */
 function assertMayConfigure(key: NamedKey, body: unknown): void {
   if (!isObject(body)) return;
-  assertMayAsk(key, CONFIG_FIELDS, { model: body['model'] });
+  assertModelIsName(key, body['model']);
   assertMayAsk(key, CONFIG_FIELDS, body['config'], 'config.');
 }
 
