@@ -119,6 +119,8 @@ export interface ServerHealth {
 /** GET `/api/settings`. */
 export interface SettingList {
   readonly settings: readonly ShownSetting[];
+  /** What is wrong with auth.json, whose last good content is used; absent if nothing is */
+  readonly fault?: string;
 }
 
 /** A value in auth.json or the environment; a secret is masked. `source` is `auth.json` or the name of the variable. */

@@ -10,12 +10,12 @@ import { resolvedLines } from '../views/client-tables.ts';
 
 const category = 'Providers';
 
-/** Prints `{from, adapters: [metadata + ready, hasSecret, problem?, detail?]}`, or a table. */
+/** Prints `{from, adapters: [metadata + ready, hasSecret, problem?, detail?], connections}`, or a table. */
 export class AdaptersCommand extends ServerCommand {
   static override readonly paths = [['providers'], ['adapters']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'List the providers and whether each can be used',
+    description: 'List providers and connections, and whether each can be used',
     details: `
       Looks for keys, for a local daemon that answers, and for credentials that the provider's own tools keep. Tries no key: \`$0 verify <id>\`
       does. Asks the running server, which has an environment of its own; without one, it looks from this shell.
@@ -25,11 +25,12 @@ export class AdaptersCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     const asked = {
-      server: (api: Api) => api.adapterStatus(),
-      shell: async (core: Core, signal: AbortSignal) => ({ adapters: await core.status({ signal }) }),
+      server: async (api: Api) => ({ ...(await api.adapterStatus()), all: await api.connections() }),
+      shell: async (core: Core, signal: AbortSignal) => ({ adapters: await core.status({ signal }), all: core.connections.list() }),
     };
-    return this.withServerOrShell(asked, async ({ adapters }, from) => {
-      await this.print({ from, adapters }, this.json ? [] : adapterTable(adapters, { width: this.width, style: this.style }));
+    return this.withServerOrShell(asked, async ({ adapters, all }, from) => {
+      const connections = all.filter(({ name }) => adapters.every(({ id }) => id !== name));
+      await this.print({ from, adapters, connections }, this.json ? [] : adapterTable(adapters, { width: this.width, style: this.style }, connections));
       return 'ok';
     });
   }

@@ -147,7 +147,7 @@ export class AuthSetCommand extends BaseCommand {
   }
 }
 
-/** Prints `{from, settings: [{adapter, field, value, source}]}`, or a table; secrets are masked. */
+/** Prints `{from, settings: [{adapter, field, value, source}], fault?}`, or a table; secrets are masked. */
 export class AuthListCommand extends ServerCommand {
   static override readonly paths = [['auth', 'ls'], ['auth', 'list'], ['auth']];
   static override readonly usage = Command.Usage({
@@ -161,11 +161,19 @@ export class AuthListCommand extends ServerCommand {
   });
 
   protected override async run(): Promise<ExitKind> {
-    const asked = { server: (api: Api) => api.settings(), shell: async (core: Core) => ({ settings: core.settings() }) };
-    return this.withServerOrShell(asked, async ({ settings }, from) => {
+    const asked = {
+      server: (api: Api) => api.settings(),
+      shell: async (core: Core): Promise<Awaited<ReturnType<Api['settings']>>> => ({ settings: core.settings() }), // which rejects for a file that can't be used
+    };
+    return this.withServerOrShell(asked, async ({ settings, fault }, from) => {
       const rows = settings.map(({ adapter, field, value, source }) => [adapter, field, value, source]);
-      await this.print({ from, settings }, rows.length === 0 ? [] : columns([['PROVIDER', 'FIELD', 'VALUE', 'SOURCE'], ...rows]));
-      if (rows.length === 0) await this.say(`Nothing is stored, and no environment variable is set; \`${this.hint('auth', 'set', '<id>')}\` stores a key.`);
+      await this.print(
+        { from, settings, ...(fault !== undefined && { fault }) },
+        rows.length === 0 ? [] : columns([['PROVIDER', 'FIELD', 'VALUE', 'SOURCE'], ...rows]),
+      );
+      if (fault !== undefined) await this.say(`auth.json can't be used: ${oneLine(fault)}. What was read of it before stays in use; repair it by hand.`);
+      else if (rows.length === 0)
+        await this.say(`Nothing is stored, and no environment variable is set; \`${this.hint('auth', 'set', '<id>')}\` stores a key.`);
       return 'ok';
     });
   }
@@ -265,7 +273,8 @@ export class AuthDetectCommand extends BaseCommand {
       for (const name of added) await writeInWorkspace(config, () => core.connections.set(name, {}));
       const rows = servers.map(({ preset, baseURL, connection }) => [preset, baseURL, connection ?? (added.includes(preset) ? `${preset} (added)` : '')]);
       await this.print({ servers, added }, rows.length === 0 ? [] : columns([['PRESET', 'ADDRESS', 'CONNECTION'], ...rows]));
-      if (rows.length === 0) await this.say('No local server answers on the usual ports.');
+      if (rows.length === 0)
+        await this.say(`No local server answers on the usual ports. Ollama is a provider by itself: \`${this.command} providers\` says whether it answers.`);
       return 'ok';
     });
   }

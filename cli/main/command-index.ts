@@ -75,7 +75,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"migrate","paths":[["migrate"]],"category":"Server","description":"Bring the database of a workspace to this version"},
   {"module":"copy","paths":[["copy"]],"category":"Server","description":"Copy a workspace from its folder into a database, or back"},
   {"module":"chat","paths":[["chat"]],"category":"Providers","description":"Talk with a model or a block, or ask one thing"},
-  {"module":"adapters","paths":[["providers"],["adapters"]],"category":"Providers","description":"List the providers and whether each can be used"},
+  {"module":"adapters","paths":[["providers"],["adapters"]],"category":"Providers","description":"List providers and connections, and whether each can be used"},
   {"module":"adapters","paths":[["models"]],"category":"Providers","description":"List models, or show what a model name means"},
   {"module":"adapters","paths":[["verify"]],"category":"Providers","description":"Check the credential of a provider, or its address"},
   {"module":"auth","paths":[["auth","set"]],"category":"Credentials","description":"Store the key of a provider, or add a connection"},

@@ -84,7 +84,7 @@ export class Others {
     const fresh = known === undefined ? [] : entries.filter((entry) => isNews(entry, known) && !isOwn(entry.replyTo ?? entry.id));
     if (fresh.length > 0) {
       const waits = fresh.some(({ status }) => status === 'waiting-approval') ? ['note: a call waits for a decision; /show shows it.'] : [];
-      if (isBusy() || !show([...conversationText(block, fresh, view()), ...waits])) return false;
+      if (isBusy() || !show(['', ...conversationText(block, fresh, view(), entries), ...waits])) return false;
     }
     this.#known = new Set(entries.flatMap((entry) => [entry.id, keyOf(entry)]));
     return true;

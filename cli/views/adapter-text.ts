@@ -1,5 +1,5 @@
 // Providers and whether they can be used, as text. Pure: no I/O.
-import type { AdapterStatus } from '../../core/index.ts';
+import type { AdapterStatus, ShownConnection } from '../../core/index.ts';
 import { type Cell, type Column, table } from '../terminal/layout.ts';
 import { oneLine, type Paint, type Style } from '../terminal/output.ts';
 import type { View } from './block-text.ts';
@@ -27,13 +27,27 @@ export function readiness({ ready, hasSecret, authRequired, problem, detail, env
   return oneLine(detail ?? 'its settings are invalid');
 }
 
-/** The table of `providers`. */
-export function adapterTable(adapters: readonly AdapterStatus[], view: Omit<View, 'now'>): string[] {
+/** The state of a connection in a few words. */
+export function connectionState({ ready, detail, keys, preset }: Pick<ShownConnection, 'ready' | 'detail' | 'keys' | 'preset'>): string {
+  if (ready) return keys.length === 0 ? 'needs no key' : keys.length === 1 ? 'has a key' : `has ${keys.length} keys`;
+  const unset = keys.find(({ state }) => state === 'unset');
+  if (unset !== undefined) return `no key yet (${unset.source})`;
+  return keys.length === 0 && preset !== null ? 'no key yet' : oneLine(detail ?? 'can not be used');
+}
+
+/** The table of `providers`: behind the providers that every server has, the connections of auth.json. */
+export function adapterTable(adapters: readonly AdapterStatus[], view: Omit<View, 'now'>, connections: readonly ShownConnection[] = []): string[] {
+  const own = connections.map((connection): Cell[] => {
+    const { name, ready, preset, adapter, baseURL } = connection;
+    const paint = ready ? view.style.good : view.style.dim;
+    const what = preset === null || preset === name ? `speaks ${adapter}` : `${preset}, speaks ${adapter}`;
+    return [{ text: ready ? '●' : '○', paint }, name, { text: connectionState(connection), paint }, '-', `${what}${baseURL === null ? '' : `, ${baseURL}`}`];
+  });
   const rows = adapters.map((adapter): Cell[] => {
     const paint = paintOf(adapter, view.style);
     return [{ text: mark(adapter), paint }, adapter.id, { text: readiness(adapter), paint }, adapter.defaultModel, adapter.displayName];
   });
-  return table(ADAPTERS, rows, view);
+  return table(ADAPTERS, [...rows, ...own], view);
 }
 
 /** The colour of its line: green only for one that can be used. */

@@ -45,9 +45,9 @@ export async function entriesAfter(api: Api, block: string, most: number, since:
   }
 }
 
-/** The text of `history`: for each entry a heading and its content, with a blank line in between. */
-export function conversationText(block: string, entries: readonly ChatEntry[], view: View): string[] {
-  return entries.flatMap((entry, index) => [...(index === 0 ? [] : ['']), ...headLines(block, entries, index, view), ...contentLines(entry, view)]);
+/** The text of `history`: for each entry a heading and its content, with a blank line in between. `all` has the messages that answers may quote. */
+export function conversationText(block: string, entries: readonly ChatEntry[], view: View, all: readonly ChatEntry[] = entries): string[] {
+  return entries.flatMap((entry, index) => [...(index === 0 ? [] : ['']), ...headLines(block, entries, index, view, all), ...contentLines(entry, view)]);
 }
 
 /** The last entries in few lines: each content is cut after `most` lines. */
@@ -75,12 +75,12 @@ function foldedText(lines: readonly string[], width: number): string[] {
 }
 
 /** The heading, and of an answer that does not stand right below its message, which message that is: others were queued, or are not shown. */
-function headLines(block: string, entries: readonly ChatEntry[], index: number, view: View): string[] {
+function headLines(block: string, entries: readonly ChatEntry[], index: number, view: View, all: readonly ChatEntry[] = entries): string[] {
   const entry = entries[index] as ChatEntry;
   const first = heading(block, entry, view);
   const { replyTo } = entry;
   if (replyTo === undefined || entries[index - 1]?.id === replyTo) return [first];
-  const message = entries.find(({ id }) => id === replyTo)?.content.trim() ?? '';
+  const message = all.find(({ id }) => id === replyTo)?.content.trim() ?? '';
   return [first, view.style.dim(fit(`answers ${oneLine(message === '' ? replyTo : `${replyTo}: ${message}`)}`, Math.min(view.width, QUOTE_WIDTH)))];
 }
 

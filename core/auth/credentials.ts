@@ -70,6 +70,12 @@ export class CredentialStore {
     return this.#good;
   }
 
+  /** What is wrong with the file; undefined while it is good. What was read of it before is used. */
+  get fault(): string | undefined {
+    this.#file.refresh(true);
+    return this.#fault;
+  }
+
   /** Reads the file if it has changed; the bus reports a change. */
   refresh(force = false): void {
     this.#file.refresh(force);

@@ -12,12 +12,17 @@ const MAX_MADE = 1000;
 
 /** Puts a prefix before names. What was made is kept: each call asks for it several times, and a new text must be hashed before it is found in a map. */
 export function prefixed(prefix: string): (name: string) => string {
+  return madeOnce((name) => prefix + name);
+}
+
+/** Keeps what was made of names that come again and again. */
+export function madeOnce(make: (name: string) => string): (name: string) => string {
   const made = new Map<string, string>();
   return (name) => {
     const known = made.get(name);
     if (known !== undefined) return known;
     if (made.size >= MAX_MADE) made.clear();
-    const text = prefix + name;
+    const text = make(name);
     made.set(name, text);
     return text;
   };

@@ -13,7 +13,7 @@ export class TokenEstimate {
   #others = 0;
 
   add(text: string): this {
-    const others = text.length >= LONG_TEXT && Buffer.byteLength(text) === text.length ? 0 : othersIn(text);
+    const others = othersIn(text);
     this.#others += others;
     this.#ascii += text.length - others;
     return this;
@@ -21,13 +21,18 @@ export class TokenEstimate {
 
   /** At least 1 for any text that is not empty. */
   get tokens(): number {
-    return Math.ceil(this.#ascii / ASCII_CHARACTERS_PER_TOKEN + this.#others / OTHER_CHARACTERS_PER_TOKEN);
+    return tokensOf(this.#ascii, this.#others);
   }
 }
 
 /** At least 1 for any text that is not empty. */
 export function estimateTokens(text: string): number {
-  return new TokenEstimate().add(text).tokens;
+  const others = othersIn(text);
+  return tokensOf(text.length - others, others);
+}
+
+function tokensOf(ascii: number, others: number): number {
+  return Math.ceil(ascii / ASCII_CHARACTERS_PER_TOKEN + others / OTHER_CHARACTERS_PER_TOKEN);
 }
 
 /** True for a number of tokens that can be true: whole, and not below zero. */
@@ -36,6 +41,7 @@ export function isCount(value: unknown): value is number {
 }
 
 function othersIn(text: string): number {
+  if (text.length >= LONG_TEXT && Buffer.byteLength(text) === text.length) return 0;
   let others = 0;
   for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) >= 0x80) others += 1;
   return others;

@@ -22,6 +22,7 @@ import type { Block } from './block.ts';
 import { waitingIn } from './conversation/counts.ts';
 import type { OperationsContext } from './operations.ts';
 import { renameBlock } from './operations-rename.ts';
+import { cancelCopiedRuns } from './operations-runs.ts';
 import { importedSkills } from './operations-skills.ts';
 import { assertConfigSize } from './status/config-rules.ts';
 import { connectionWarnings } from './status/connection-warnings.ts';
@@ -212,7 +213,7 @@ async function purge({ world }: OperationsContext, machine: BlockMachine, given:
   return { archiveName };
 }
 
-async function importBundle({ world, blocks }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): ReturnType<Blocks['import']> {
+async function importBundle({ world, blocks, owners }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): ReturnType<Blocks['import']> {
   if (wanted !== undefined) assertNewName(wanted);
   let warnings: readonly Warning[] = [];
   let hasSchedules = false;
@@ -227,8 +228,9 @@ async function importBundle({ world, blocks }: OperationsContext, bundle: Uint8A
   await world.hookSecrets?.forgetHooks(name);
   await world.tools?.host.skills?.forget(name);
   if (hasSchedules) await beginSchedules(await blocks.find(name));
+  const copied = world.tools === undefined ? [] : await cancelCopiedRuns(owners, await blocks.find(name));
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
-  return { name, warnings: [...warnings, ...(await importedSkills(world, name, leftSkills === true))] };
+  return { name, warnings: [...warnings, ...copied, ...(await importedSkills(world, name, leftSkills === true))] };
 }
 
 /** begins-now. What was counted stays, and so does a pause. */

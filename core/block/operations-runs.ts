@@ -4,6 +4,7 @@ import { parseBytes } from '../base/strict-json.ts';
 import { type ChatEntry, RunResult } from '../schemas/chat-entry.ts';
 import * as schemas from '../schemas/chat-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
+import type { Warning } from '../schemas/chat.ts';
 import type { ApprovalQuery, Decide, Decider, ResultPage, ShownApproval } from '../types.ts';
 import type { Blocks } from './api.ts';
 import type { ApprovalIndex, ApprovalPlace } from './approval-index.ts';
@@ -115,18 +116,36 @@ async function pinNow(tools: WorkspaceTools | undefined, id: string): Promise<st
   return offered.find(({ tool }) => tool === rest.join('/'))?.pin ?? null;
 }
 
+/**
+ * Cancels the messages of a new copy whose runs have not ended: what waits for a person waits in the block that was copied, and what was approved or sent there is
+ * not sent again from here, however often the copy is made.
+ */
+export async function cancelCopiedRuns(owners: Pick<Ownership, 'take' | 'tryTake'>, block: Block): Promise<Warning[]> {
+  const waiting = (await block.files.conversation.entries()).filter((entry) => entry.role === 'user' && isWaiting(entry));
+  const cancelled: string[] = [];
+  for (const { id } of waiting) if ((await cancelRun(owners, block, id, true)) !== undefined) cancelled.push(id);
+  const [first] = cancelled;
+  if (first === undefined) return [];
+  const [are, their] =
+    cancelled.length === 1
+      ? ['1 message was being answered with tools, and is', 'its']
+      : [`${cancelled.length} messages were being answered with tools, and are`, 'their'];
+  const message = `${are} cancelled in this copy: none of ${their} calls is made here. \`blockhouse queue ${block.name} --retry ${first}\` asks ${cancelled.length === 1 ? 'it' : 'the first'} again.`;
+  return [{ field: 'chat', message }];
+}
+
 /** Cancels a message that waits and has a run. Undefined if it has none, or has its outcome, or if another server answers it. */
-export async function cancelRun(owners: Pick<Ownership, 'take' | 'tryTake'>, block: Block, messageId: string): Promise<ChatEntry | undefined> {
+export async function cancelRun(owners: Pick<Ownership, 'take' | 'tryTake'>, block: Block, messageId: string, isCopy = false): Promise<ChatEntry | undefined> {
   const { conversation } = block.files;
   const message = (await conversation.entries()).find(({ id }) => id === messageId);
   if (message === undefined || !isWaiting(message) || (await conversation.steps(messageId)).length === 0) return undefined;
   const { cancelWaiting } = await runParts();
-  if (!block.world.member().isShared) return cancelWaiting(block, message, block.tenure.claim);
-  if (message.status === 'processing') return undefined;
+  if (!block.world.member().isShared) return cancelWaiting(block, message, block.tenure.claim, isCopy);
+  if (message.status === 'processing' && !isCopy) return undefined;
   return block.tenure.using(async () => {
-    if (message.status === 'waiting-approval')
+    if (message.status === 'waiting-approval' || isCopy)
       await owners.take(block); // nothing else is answered meanwhile
     else if (!(await owners.tryTake(block))) return undefined;
-    return cancelWaiting(block, message, block.claim);
+    return cancelWaiting(block, message, block.claim, isCopy);
   });
 }

@@ -1,5 +1,5 @@
 // Estimates the tokens of a prompt, for calls whose provider did not count them. Pure: no I/O.
-import { TokenEstimate } from '../base/tokens.ts';
+import { estimateTokens, TokenEstimate } from '../base/tokens.ts';
 import type { ContentPart } from '../types.ts';
 import { bodyTokens, FILE_TOKENS, fileTokens, imageTokens, Looks, MEDIA_TOKENS } from './media-tokens.ts';
 import type { Prompt } from './prompt.ts';
@@ -15,7 +15,8 @@ const LONG_TEXT = 1024;
 /** About how many tokens a provider counts for this prompt. Reasoning of earlier turns counts only as far as it goes back to the provider. */
 export function promptTokens(prompt: Prompt): number {
   const text = onlyText(prompt);
-  if (text !== undefined && text.length < LONG_TEXT) return new TokenEstimate().add(prompt.system ?? '').add(text).tokens;
+  if (text !== undefined && text.length < LONG_TEXT)
+    return prompt.system === undefined ? estimateTokens(text) : new TokenEstimate().add(prompt.system).add(text).tokens;
   const remembered = known.get(prompt);
   if (remembered !== undefined) return remembered;
   const tokens = count(prompt);

@@ -164,7 +164,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
     const { usage } = end;
-    const cost = usage === undefined ? NO_COST : finalCost(usage, hold.pricer);
+    const cost = usage === undefined || hold.pricer === NO_PRICE ? NO_COST : finalCost(usage, hold.pricer);
     if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUnbilled(hold);
     this.#record(end, at, cost, hold.group, hold.slot < 0 ? undefined : hold);
     this.#held.leave(hold); // held-until-counted

@@ -61,15 +61,23 @@ type Reserve = (hold: KeyHold, atOnce: boolean) => Promise<void> | undefined;
 
 /** The room of one call of a key with limits, and what is noted of the call (own-note). */
 export class KeyHold implements Hold, OpenCall {
+  // Those first that are needed when the call ends: they lie together, and have left the caches of the processor by then.
   readonly call: AccountedCall;
   /** Its key, with the limits that it had when the call was looked at last. */
   owner: NamedKey;
+  readonly taken: TakenTokens | undefined;
+  /** The sums of its key and its group, which have it once it is admitted. */
+  sums: KeySums | undefined;
   /** Fixed when the call is admitted. */
   pricer: Pricer = NO_PRICE;
   /** Its place among the calls under way; -1 for none. */
   slot = -1;
-  /** The sums of its key and its group, which have it once it is admitted. */
-  sums: KeySums | undefined;
+  /** Where the book has it. */
+  place: unknown;
+  hasEnded = false;
+  readonly places: readonly PlaceLimit[];
+  readonly hasRoom: boolean;
+  readonly #reserve: Reserve;
   isAdmitted = false;
   /** What it counts with while nothing is known of it, and its output at least. */
   expectedInput = 0;
@@ -80,16 +88,9 @@ export class KeyHold implements Hold, OpenCall {
   usage: Usage = NOT_NOTED;
   costUsd: number | null = null;
   leastUsd: number | null = null;
-  /** Where the book has it. */
-  place: unknown;
   #id = '';
   /** So often it was seen under way by a look of all calls. */
   looks = 0;
-  hasEnded = false;
-  readonly places: readonly PlaceLimit[];
-  readonly taken: TakenTokens | undefined;
-  readonly hasRoom: boolean;
-  readonly #reserve: Reserve;
 
   constructor(call: AccountedCall, { key, places, taken, hasRoom, at, sums }: KeyTerms, reserve: Reserve) {
     this.call = call;

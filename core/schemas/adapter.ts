@@ -50,7 +50,13 @@ export type ShownSetting = types.ShownSetting;
 export const AdapterStatusList = object({ adapters: listOf(AdapterStatus) });
 
 /** GET `/api/settings`. */
-export const SettingList = object({ settings: listOf(ShownSetting) });
+export const SettingList = object(
+  {
+    settings: listOf(ShownSetting),
+    fault: { type: 'string', description: 'What is wrong with auth.json, whose last good content is used; absent if nothing is' },
+  },
+  ['fault'],
+);
 
 /** GET `/v1/adapters/{id}/models`. */
 export const ModelList = object({ provider: string, models: strings, count });

@@ -8,13 +8,15 @@ import { callOf } from '../conformance/store/ledger-suite.ts';
 import { endAnswer, repeatingDaemon, sendPiece } from '../support/blocks.ts';
 import { Fleet } from '../support/crash/fleet.ts';
 import type { Reply } from '../support/crash/server-client.ts';
-import { ask, askAgain, noPostgres, postgresStore } from '../support/postgres.ts';
+import { askAgain, noPostgres, postgresStore } from '../support/postgres.ts';
 import { sweep } from '../support/sweep.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { type Answerer, startUpstream } from '../support/upstream.ts';
 
 /** The shortest that servers may have. */
 const LEASE_MS = 2000;
+/** Between two messages of one who posts all the time: each of them costs three servers and the database some work. */
+const PAUSE_MS = sweep(20, 100);
 
 t.setTimeout(600_000);
 
@@ -36,6 +38,8 @@ async function world(t: Test, answer: Answerer, config: object = {}, servers = 2
   const fleet = new Fleet({ folder: testFolder(t), store, daemonUrl: url, servers, leaseMs: LEASE_MS });
   t.teardown(() => fleet.stop());
   await fleet.start();
+  const database = askAgain(store);
+  t.teardown(() => database.end());
   const call: World['call'] = async (place, method, path, body) => fleet.client(place)?.call(method, path, body);
   const made = { name: 'ada', config: { adapter: { provider: 'ollama', model: 'm', maxTokens: 100 }, ...config } };
   t.match(await call(0, 'POST', '/api/blocks', made), { status: 200 });
@@ -43,7 +47,7 @@ async function world(t: Test, answer: Answerer, config: object = {}, servers = 2
   return {
     fleet,
     store,
-    look: (text, values) => ask(store, text, values),
+    look: database.ask,
     call,
     post: async (block, message) => {
       for (let n = 0; ; n += 1) {
@@ -54,7 +58,7 @@ async function world(t: Test, answer: Answerer, config: object = {}, servers = 2
     },
     ownerOf: async (block) => {
       for (;;) {
-        const [row] = await ask(store, 'select n.url from bh.block b join bh.node n on n.id = b.owner where b.name = $1', [block]);
+        const [row] = await database.ask('select n.url from bh.block b join bh.node n on n.id = b.owner where b.name = $1', [block]);
         const place = fleet.alive.find((index) => fleet.client(index)?.url === row?.['url']);
         if (place !== undefined) return place;
         await delay(20);
@@ -167,7 +171,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const posting = names.map(async (name) => {
       for (let n = 0; !isOver; n += 1) {
         const message = `${name}-${n}`;
-        for (let isDone = false; !isDone; await delay(20)) {
+        for (let isDone = false; !isDone; await delay(PAUSE_MS)) {
           const [place = 0] = one.fleet.alive.slice(n % 2);
           const other = names[(names.indexOf(name) + n) % 2];
           const reply = await one.call(place, 'POST', `/api/blocks/${n % 3 === 0 ? other : name}/chat`, { message, clientId: message });
@@ -179,7 +183,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
         }
       }
     });
-    const rounds = sweep(40, 4);
+    const rounds = sweep(40, 2);
     let [renamed, atOnce] = [0, 0];
     for (let round = 0; round < rounds; round += 1) {
       await until('two answer', async () => one.fleet.alive.length > 1);

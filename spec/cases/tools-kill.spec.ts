@@ -8,7 +8,7 @@ import { killPayments } from '../support/tools/kill-rig.ts';
 
 t.setTimeout(300_000);
 
-const KILLS = sweep(60, 3);
+const KILLS = sweep(60, 2);
 
 t.test('1 to 3, 5, 6, 8, 10: killed again and again, no payment is made twice, each message has one answer, and what is not known is said', async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
@@ -25,7 +25,7 @@ t.test('1 to 3, 5, 6, 8, 10: killed again and again, no payment is made twice, e
 t.test('14: so with tasks: what has its task in the journal is asked for, and never unknown', async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   t.comment(`seed ${seed}`);
-  const kills = sweep(40, 3);
+  const kills = sweep(40, 2);
   const report = await killPayments({ folder: testFolder(t), kills, seed, withTasks: true });
   const { faults, ...figures } = report;
   t.comment(JSON.stringify(figures));
@@ -37,7 +37,7 @@ t.test('14: so with tasks: what has its task in the journal is asked for, and ne
 t.test('killed while a form is asked, shown, answered or sent: it is shown again or its call is unknown, and nothing is answered twice', async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   t.comment(`seed ${seed}`);
-  const kills = sweep(40, 3);
+  const kills = sweep(40, 2);
   const report = await killPayments({ folder: testFolder(t), kills, seed, withForms: true });
   const { faults, ...figures } = report;
   t.comment(JSON.stringify(figures));

@@ -22,8 +22,10 @@ t.test('without a server of tools there is nothing to list, to find fault with, 
   const host = lazy(workspace);
   t.strictSame(await host.servers?.list(), []);
   t.strictSame(await host.servers?.findings(), []);
-  const answer = async (): Promise<unknown> => host.servers?.answerSignIn('code=x&state=y', 'http://127.0.0.1:8420/callback');
-  await t.rejects(answer(), { code: 'INVALID_REQUEST', message: /no answer to a sign-in that has begun/ }, 'anybody may say that they come back from one');
+  const { servers } = host;
+  if (servers === undefined) throw new Error('there are no servers of tools');
+  const answer = async (): Promise<void> => void (await servers.answerSignIn('code=x&state=y', 'http://127.0.0.1:8420/callback'));
+  await t.rejects(answer, { code: 'INVALID_REQUEST', message: /no answer to a sign-in that has begun/ }, 'anybody may say that they come back from one');
   host.tidy?.();
   await host.halt();
   await host.close();

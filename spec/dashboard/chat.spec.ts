@@ -145,7 +145,7 @@ t.test('case 20: a draft survives a reload and another block, and is gone after 
 t.test('case 28: a reader who scrolls up keeps the place while the answer grows', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
-  world.standIn.onMessage(/first/, { content: LONG });
+  world.standIn.onMessage(/first/, { content: LONG }, { chunkSize: 1000, latency: 1 });
   world.standIn.onMessage(/./, { content: LONG });
   await world.block('ada');
   await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: 'first' });

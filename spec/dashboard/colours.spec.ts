@@ -38,7 +38,7 @@ t.test('code in a known language has colours, in both themes, and nothing of it 
     const asked: string[] = [];
     const page = await world.page('/ui/blocks/ada', { theme, prepare: async (opened) => opened.on('request', (request) => asked.push(request.url())) });
     await page.getByText('let a').waitFor();
-    await page.waitForLoadState('networkidle');
+    await world.rest(page);
     if (theme === 'light') {
       t.notOk(
         asked.some((url) => url.includes('/colours-')),

@@ -88,7 +88,7 @@ t.test('case 50: with forced colours everything is where it was, and states keep
 t.test('case 50: from right to left the page is mirrored, and no wider', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
-  world.standIn.onMessage(/./, { content: LONG });
+  world.standIn.onMessage(/./, { content: LONG }, { chunkSize: 1000, latency: 1 });
   await world.block('ada', { description: 'Answers' });
   await world.api('POST', '/api/blocks/ada/chat?wait=60', { message: 'Hello' });
   const page = await world.page();
@@ -109,7 +109,7 @@ t.test('case 50: from right to left the page is mirrored, and no wider', async (
   ] as const) {
     await page.goto(world.url + path);
     await page.locator('main h1').first().waitFor();
-    await page.waitForLoadState('networkidle');
+    await world.rest(page);
     const before = await placesOf(selectors);
     await page.evaluate(() => {
       document.documentElement.dir = 'rtl';

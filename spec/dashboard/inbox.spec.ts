@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { ToolOutcome } from '../../core/tools/port.ts';
-import { axeFindings, closeBrowser } from '../support/browser.ts';
+import { axeFindings, closeBrowser, looksOf } from '../support/browser.ts';
 import { pay } from '../support/tools/calls.ts';
 import { type ToolWorld, toolWorld } from '../support/tools/tool-world.ts';
 import type { Seen } from '../support/tools/tool-model.ts';
@@ -236,16 +236,15 @@ t.test('a form fits at each width and in both themes', async (t) => {
   const page = await one.world.page('/ui/inbox');
   const card = page.locator('[data-approval]');
   await card.getByLabel('Class').waitFor();
-  for (const width of [390, 900, 1440])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize({ width, height: 844 });
-      await page.emulateMedia({ colorScheme });
-      const within = await card.evaluate((box) =>
-        [...box.querySelectorAll('*')].every((each) => each.getBoundingClientRect().right <= box.getBoundingClientRect().right),
-      );
-      t.ok(within, `nothing stands out at ${width}`);
-      t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
-    }
+  for (const { width, colorScheme } of looksOf(390, 900, 1440)) {
+    await page.setViewportSize({ width, height: 844 });
+    await page.emulateMedia({ colorScheme });
+    const within = await card.evaluate((box) =>
+      [...box.querySelectorAll('*')].every((each) => each.getBoundingClientRect().right <= box.getBoundingClientRect().right),
+    );
+    t.ok(within, `nothing stands out at ${width}`);
+    t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
+  }
   await card.getByRole('button', { name: 'Decline' }).click();
   await card.getByText('Declined by you').waitFor();
 });
@@ -267,14 +266,13 @@ t.test('what a tool or a model says is text, with a name for what nobody can see
   await card.getByRole('button', { name: /^Show all/ }).click();
   await card.getByText('line 39').waitFor();
   for (const path of ['/ui/inbox', '/ui/blocks/ada'])
-    for (const width of [390, 1440])
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize({ width, height: 844 });
-        await page.emulateMedia({ colorScheme });
-        await world.show(page, path);
-        await card.waitFor();
-        t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `${path} is not wider than ${width}`);
-        t.strictSame(await axeFindings(page), [], `${path} ${width} ${colorScheme}`);
-      }
+    for (const { width, colorScheme } of looksOf(390, 1440)) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.emulateMedia({ colorScheme });
+      await world.show(page, path);
+      await card.waitFor();
+      t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `${path} is not wider than ${width}`);
+      t.strictSame(await axeFindings(page), [], `${path} ${width} ${colorScheme}`);
+    }
   t.equal(await page.evaluate(() => (globalThis as { pwned?: number }).pwned), undefined);
 });

@@ -88,7 +88,7 @@ t.test('case 33: typing touches the same nodes in a chat of 4 entries and of 400
     await page.waitForFunction((least) => document.querySelectorAll('[data-entry]').length >= least, Math.min(count, 200));
     const field = page.getByRole('textbox', { name: `Message ${name}…` });
     await field.focus();
-    await page.waitForLoadState('networkidle');
+    await world.rest(page);
     await page.evaluate(() => {
       const seen: string[] = [];
       Object.assign(globalThis, { seen });

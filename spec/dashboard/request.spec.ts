@@ -1,7 +1,7 @@
 // One request of the gateway: its own address, its attempts, and what was sent and answered as text.
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { axeFindings, closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
+import { axeFindings, closeBrowser, looksOf, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -56,15 +56,15 @@ t.test('its address opens it, in every width and theme; one that is not known is
   const furnished = await furnish(t);
   if (furnished === undefined) return;
   const { world } = furnished;
-  for (const width of isWhole ? [390, 768, 1440] : [390, 1440])
-    for (const theme of isWhole || width === 390 ? (['light', 'dark'] as const) : (['light'] as const)) {
-      const page = await world.page('/ui/gateway?request=one-request', { width, theme });
-      await page.locator('.bodies pre').first().waitFor();
-      t.notOk(await overflows(page), `${width} ${theme}`);
-      t.same(await axeFindings(page), [], `${width} ${theme}`);
-      const folder = process.env['BLOCKHOUSE_SHOTS'];
-      if (folder !== undefined) await page.screenshot({ path: `${folder}/request-${width}-${theme}.png`, fullPage: true });
-    }
+  for (const { width, colorScheme: theme } of looksOf(390, 768, 1440)) {
+    const page = await world.page('/ui/gateway?request=one-request', { width, theme });
+    await page.locator('.bodies pre').first().waitFor();
+    t.notOk(await overflows(page), `${width} ${theme}`);
+    t.same(await axeFindings(page), [], `${width} ${theme}`);
+    const folder = process.env['BLOCKHOUSE_SHOTS'];
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/request-${width}-${theme}.png`, fullPage: true });
+    await page.context().close();
+  }
   const page = await world.page('/ui/gateway?request=other', { expected: [/404/] });
   await page.getByText('not known any more').waitFor();
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ToolCallRequest, ToolOutcome } from '../../core/index.ts';
-import { axeFindings, closeBrowser } from '../support/browser.ts';
+import { axeFindings, closeBrowser, looksOf } from '../support/browser.ts';
 import { pay } from '../support/tools/calls.ts';
 import { toolWorld } from '../support/tools/tool-world.ts';
 import { until } from '../support/until.ts';
@@ -65,9 +65,14 @@ t.test('a call that runs is seen while it runs, and nothing asks for it again an
   const live = page.locator('.log .acc', { hasText: 'bank/pay' });
   await live.waitFor();
   const asked: string[] = [];
-  await page.waitForLoadState('networkidle');
   page.on('request', (request) => asked.push(request.url()));
-  await live.getByText(/^[2-9]\.\d s$/).waitFor();
+  const ran = async (): Promise<number> => Number.parseFloat((await live.getByText(/^\d+(?:\.\d)? s$/).textContent()) ?? '');
+  // What the call has changed may be read late. A page that asks again and again leaves no two seconds out.
+  for (let turn = 0, from = 0; turn < 5 && (turn === 0 || asked.length > 0); turn += 1) {
+    asked.length = 0;
+    from = await ran();
+    while ((await ran()) < from + 2) await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  }
   t.strictSame(asked, []);
   await one.host.close();
   await live.waitFor({ state: 'detached' });
@@ -141,14 +146,13 @@ t.test(
       order.every((at, index) => at > (order[index - 1] ?? -1)),
       `in their order: ${order}`,
     );
-    for (const width of [390, 900, 1440])
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize({ width, height: 844 });
-        await page.emulateMedia({ colorScheme });
-        t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
-        t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
-        const shots = process.env['SHOTS'];
-        if (shots !== undefined) await page.screenshot({ path: `${shots}/run-${width}-${colorScheme}.png` });
-      }
+    for (const { width, colorScheme } of looksOf(390, 900, 1440)) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.emulateMedia({ colorScheme });
+      t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+      t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
+      const shots = process.env['SHOTS'];
+      if (shots !== undefined) await page.screenshot({ path: `${shots}/run-${width}-${colorScheme}.png` });
+    }
   },
 );

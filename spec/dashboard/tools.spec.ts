@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { BlockhouseError } from '../../core/errors.ts';
-import { axeFindings, closeBrowser } from '../support/browser.ts';
+import { axeFindings, closeBrowser, looksOf } from '../support/browser.ts';
 import { authorizationServer, guardedTools } from '../support/tools/authorization-server.ts';
 import { readFileTool } from '../support/tools/fake-sessions.ts';
 import { FILES, type ServerRig, serverRig } from '../support/tools/server-rig.ts';
@@ -79,13 +79,12 @@ t.test('a server is added by a form, looked at, and approved as it is on the scr
       { name: 'write_file', state: 'new' },
     ],
   });
-  for (const width of [390, 1440])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize({ width, height: 844 });
-      await page.emulateMedia({ colorScheme });
-      t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
-      t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
-    }
+  for (const { width, colorScheme } of looksOf(390, 1440)) {
+    await page.setViewportSize({ width, height: 844 });
+    await page.emulateMedia({ colorScheme });
+    t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
+  }
   await server.getByRole('button', { name: 'Change… files' }).click();
   await page.getByRole('menuitem', { name: 'Remove' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
@@ -116,15 +115,14 @@ t.test('beside buttons stand no commands, a server that runs is looked at again,
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('needs clientId and issuer').waitFor();
   await dialog.getByLabel('Issuer').fill('https://auth.example');
-  for (const width of [390, 900, 1440])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize({ width, height: 844 });
-      await page.emulateMedia({ colorScheme });
-      t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
-      t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
-      const shots = process.env['SHOTS'];
-      if (shots !== undefined) await page.screenshot({ path: `${shots}/form-${width}-${colorScheme}.png` });
-    }
+  for (const { width, colorScheme } of looksOf(390, 900, 1440)) {
+    await page.setViewportSize({ width, height: 844 });
+    await page.emulateMedia({ colorScheme });
+    t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
+    const shots = process.env['SHOTS'];
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/form-${width}-${colorScheme}.png` });
+  }
   await dialog.getByRole('button', { name: 'Save' }).click();
   await region('desk').getByText('desk.client_secret', { exact: true }).waitFor();
   const oauth = { grant: 'client_credentials', clientId: 'my-blocks', issuer: 'https://auth.example' };
@@ -176,11 +174,11 @@ t.test('marks are ticked where the server says the same, and an entry that was c
   await reads.check();
   await until('the mark is stored', marked);
   t.match(await rig.servers.get('files'), { state: 'idle', tools: [{ marks: { readOnly: true } }] }, 'it is still approved');
-  await page.waitForLoadState('networkidle');
+  await world.rest(page);
   t.ok(await reads.isChecked());
   await reads.uncheck();
   await until('the mark is taken away', () => !marked());
-  await page.waitForLoadState('networkidle');
+  await world.rest(page);
   rig.write({ mcpServers: { files: { ...FILES, args: ['/etc'] } } });
   await world.show(page, '/ui/tools');
   await server.getByText('Changed since it was approved').waitFor();

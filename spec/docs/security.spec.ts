@@ -18,6 +18,7 @@ import { openaiChat } from '../conformance/wires/openai-chat.ts';
 import { openaiResponses } from '../conformance/wires/openai-responses.ts';
 import { CLIENTS, type Fields } from '../support/dialect-clients.ts';
 import type { Answer } from '../support/server.ts';
+import { sample as takenOf, sweep } from '../support/sweep.ts';
 import { type Answerer, sendJson } from '../support/upstream.ts';
 import { PLAIN, startWireServer, type WireServer } from '../support/wire-server.ts';
 
@@ -264,11 +265,14 @@ t.test('everybody gets the answer that the table promises, and nothing is sent o
     const may = MAY[row.key];
     if (may === undefined || !['yes', 'no'].includes(row.owner)) throw new Error(`The table has words that nobody knows: ${row.owner}, ${row.key}.`);
     t.ok(doorsOf(row).length > 0, row.fields);
-    for (const door of doorsOf(row)) {
+    const doors = doorsOf(row);
+    for (const [place, door] of doors.entries()) {
       const { server, keys, owners } = servers.get(door.wire) as Awaited<ReturnType<typeof start>>;
       // A stored key does not go to every address.
       const own = row.fields.includes('config.baseURL') ? { config: { baseURL: `${server.upstream.url}/v1`, apiKey: 'my-own-key' } } : {};
-      for (const [index, sample] of samplesOf(row, door).entries()) {
+      const [first, ...others] = samplesOf(row, door);
+      // The first one is sent to every door, and `npm test` sends each of the others to each third.
+      for (const [index, sample] of [...(first === undefined ? [] : [first]), ...takenOf(others, Math.min(3, doors.length), place)].entries()) {
         const title = `${door.wire.name} ${door.url}: ${sample.title}`;
         const allowed = sample.isHarmless === true ? KINDS : may;
         const report = (who: string, { status, text }: Answer) => problems.push(`${who}, ${title}: ${status} ${text}`);
@@ -295,7 +299,7 @@ t.test('everybody gets the answer that the table promises, and nothing is sent o
     }
   }
   t.same(problems, []);
-  t.ok(sent > 500, `${sent} requests`);
+  t.ok(sent > sweep(500, 300), `${sent} requests`);
 });
 
 t.test('the table names every field that the tables of the code name, for each route', async (t) => {

@@ -14,6 +14,7 @@ import { type Browser, type BrowserContext, chromium, type Disposable, type Page
 import type { Test } from 'tap';
 import { findChromium } from './find-chromium.ts';
 import { freePort } from './free-port.ts';
+import { PageRest } from './page-rest.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'dist/cli/main.js');
@@ -54,6 +55,18 @@ export interface WorldOptions {
 /** True in `npm run test:browser`: what is swept is swept whole. `npm test` runs each test with a part of its pages, sizes and rounds. */
 export const isWhole = process.env['BLOCKHOUSE_NEEDS_BROWSER'] === '1';
 
+/** A size and a theme in which a page is looked at. */
+export interface Look {
+  readonly width: number;
+  readonly colorScheme: 'light' | 'dark';
+}
+
+/** Each width in both themes; in `npm test` each width in one of them, by turns. */
+export function looksOf(...widths: readonly number[]): readonly Look[] {
+  const all = widths.map((width) => [{ width, colorScheme: 'light' } as const, { width, colorScheme: 'dark' } as const] as const);
+  return all.flatMap((both, index) => (isWhole ? both : [both[index % 2 === 0 ? 0 : 1]]));
+}
+
 // The SDK of AWS asks the environment of its process, which is that of the server, and else the network.
 for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
 process.env['AWS_EC2_METADATA_DISABLED'] = 'true';
@@ -68,7 +81,7 @@ function launched(): Promise<Browser | undefined> {
       : chromium.launch({
           executablePath: found.executablePath,
           env: { ...process.env, ...found.env },
-          args: ['--disable-gpu', '--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
+          args: ['--disable-gpu', '--in-process-gpu', '--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
         }),
   );
   return browser;
@@ -103,6 +116,7 @@ export class World {
   readonly #t: Test;
   readonly #options: WorldOptions;
   readonly #contexts: BrowserContext[] = [];
+  readonly #rests = new WeakMap<Page, PageRest>();
   #port = 0;
   #pid: number | undefined;
   #stop: () => Promise<unknown> = async () => undefined;
@@ -216,6 +230,7 @@ export class World {
     await context.addInitScript('globalThis.__name = (each) => each'); // functions of a spec refer to it
     const page = await context.newPage();
     this.#watch(page, options);
+    this.#rests.set(page, new PageRest(page));
     await options.prepare?.(page);
     const signIn = signedOut ? undefined : await this.#signIn(page);
     await page.goto(this.url + path);
@@ -233,11 +248,17 @@ export class World {
     return page.addInitScript(`if (location.origin === ${text(origin)}) localStorage.setItem('blockhouse.session', ${text(text({ key, expiresAt }))})`);
   }
 
-  /** Goes to an address of the page, and resolves when it is there and quiet. */
+  /** Goes to an address of the page, and resolves when it is there and rests. */
   async show(page: Page, path: string): Promise<void> {
+    this.#rests.get(page)?.forget();
     await page.goto(this.url + path);
     await page.locator('main h1').first().waitFor({ state: 'attached' });
-    await page.waitForLoadState('networkidle');
+    await this.rest(page);
+  }
+
+  /** Resolves when the page has what it has asked for, and has drawn it. */
+  async rest(page: Page): Promise<void> {
+    await this.#rests.get(page)?.reached();
   }
 
   /** any-fault-fails. */

@@ -7,6 +7,8 @@ import { Counts, Histogram, Shelves } from './series.ts';
 
 const MAX_SERVERS = 200;
 const OTHER = 'other';
+/** Somebody is called for the first one: a counter that is there with 0 is seen to grow. */
+const UNKNOWN = 'unknown';
 
 /** What is counted of one server of tools. */
 class ServerFigures {
@@ -25,6 +27,7 @@ export class ToolFigures {
   requested = 0;
 
   constructor(events: Core['events']) {
+    this.calls.add(UNKNOWN, 0);
     events.on('tool.called', ({ tool }) => {
       this.#ofTool(tool).sent += 1;
     });

@@ -23,11 +23,15 @@ export function operationOf({ kind, path }: Pick<Finished, 'kind' | 'path'>): 'c
   return path === '/v1/completions' ? 'text_completion' : 'chat';
 }
 
+/** `queueMicrotask` of Node makes three objects for each task. */
+const SOON = Promise.resolve();
+
 /** The spans of calls. */
 export class CallSpans {
+  readonly #note: Tracing['note'];
   /** Calls that have ended and whose cost is not known yet. */
   readonly #uncounted = new Map<number, CallRecord>();
-  /** The last one that has ended. */
+  /** The one that has ended in this turn: what most calls have cost is known before its end. */
   #last: CallRecord | undefined;
 
   /** `parentOf` says to what a call belongs that began at this time; undefined if that is not recorded. */
@@ -39,6 +43,7 @@ export class CallSpans {
     contents?: Pick<Contents, 'end'>,
     sink?: ContentSink,
   ) {
+    this.#note = note;
     events.on('call.finished', (fact) => {
       const to = clock.now();
       const parent = parentOf(fact, to - fact.durationMs);
@@ -53,29 +58,37 @@ export class CallSpans {
         if (content.isOnSpan) record.content = content;
         else content.release();
       }
+      this.#noteUncounted();
       this.#last = record;
-      queueMicrotask(() => {
-        if (!record.isCounted) this.#await(record); // what most calls have cost is known in the same turn
-        note(record);
-      });
+      void SOON.then(this.#noteUncounted);
     });
     events.on('call.counted', (line) => this.#price(line));
     events.on('call.billed', (line) => this.#price(line));
   }
 
-  #await(record: CallRecord): void {
+  readonly #noteUncounted = (): void => {
+    const record = this.#last;
+    if (record === undefined) return;
+    this.#last = undefined;
     this.#uncounted.set(record.call, record);
-    if (this.#uncounted.size <= MAX_UNCOUNTED) return;
-    const [oldest] = this.#uncounted.keys();
-    if (oldest !== undefined) this.#uncounted.delete(oldest);
-  }
+    if (this.#uncounted.size > MAX_UNCOUNTED) {
+      const [oldest] = this.#uncounted.keys();
+      if (oldest !== undefined) this.#uncounted.delete(oldest);
+    }
+    this.#note(record);
+  };
 
   #price({ call, costUsd }: { readonly call: number; readonly costUsd: number | null }): void {
-    const record = this.#last?.call === call ? this.#last : this.#uncounted.get(call);
+    const last = this.#last?.call === call ? this.#last : undefined;
+    const record = last ?? this.#uncounted.get(call);
     if (record === undefined) return;
     record.costUsd = costUsd;
     record.isCounted = true;
-    if (this.#uncounted.size > 0) this.#uncounted.delete(call);
+    if (last === undefined) this.#uncounted.delete(call);
+    else {
+      this.#last = undefined;
+      this.#note(last);
+    }
   }
 }
 

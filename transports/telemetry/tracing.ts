@@ -72,7 +72,6 @@ class RequestSpan implements Noted {
   readonly #parent: TraceParent | undefined;
   readonly #from: number;
   readonly #url: string;
-  #to = 0;
   #served: Served | undefined;
 
   constructor(own: TraceParent, traceparent: string, parent: TraceParent | undefined, from: number, url: string) {
@@ -83,17 +82,17 @@ class RequestSpan implements Noted {
     this.#url = url;
   }
 
-  end(served: Served, to: number): this {
+  end(served: Served): this {
     this.#served = served;
-    this.#to = to;
     return this;
   }
 
   write(batch: SpanBatch): void {
     const served = this.#served as Served;
+    const from = this.#from;
     const isPlain = this.#url === served.route;
     const { name, code, attributes } = likenessOf(served, isPlain);
-    batch.begin({ name, kind: 'SERVER', own: this.own, parent: this.#parent, isRemote: true, from: this.#from, to: this.#to, code });
+    batch.begin({ name, kind: 'SERVER', own: this.own, parent: this.#parent, isRemote: true, from, to: from + served.durationMs, code });
     batch.putAll(attributes);
     if (!isPlain) batch.put(KEY.path, withoutTicket(pathOf(this.#url)));
     batch.put(KEY.requestId, served.requestId);
@@ -185,6 +184,6 @@ export class RequestSpans {
     const { traceparent } = fact;
     const span = traceparent === undefined ? undefined : this.#open.take(traceparent);
     if (span === undefined) return;
-    this.#tracing.note(span.end(fact, this.#tracing.clock.now()));
+    this.#tracing.note(span.end(fact));
   }
 }

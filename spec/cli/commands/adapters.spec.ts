@@ -35,6 +35,20 @@ t.test('without a server, providers shows which can be used from this shell', as
   );
 });
 
+t.test('connections of auth.json are listed behind the providers', async (t) => {
+  const workspace = testFolder(t, { 'auth.json': JSON.stringify({ groq: {}, gpu: { adapter: 'openai', baseURL: 'http://127.0.0.1:1/v1', auth: 'none' } }) });
+  const text = await runHere(t, ['providers', '--workspace', workspace], { env: AWAY });
+  t.match(
+    text.stdout,
+    /Ollama\n● +gpu +needs no key +- +speaks openai, http.*\n○ +groq +no key yet +- +speaks openai, https:\/\/api\.groq\.com\/openai\/v1\n$/,
+  );
+  const { connections } = JSON.parse((await runHere(t, ['providers', '--json', '--workspace', workspace], { env: AWAY })).stdout) as { connections: object[] };
+  t.match(connections, [
+    { name: 'groq', ready: false },
+    { name: 'gpu', ready: true },
+  ]);
+});
+
 t.test('with a server, providers, models, verify and auth list show what the server sees, and say so', async (t) => {
   const { on, upstream } = await openDesk(t, (_request, res) => sendJson(res, tags));
   const listed = await on(['providers'], { env: { ...AWAY, OPENAI_API_KEY: 'of-this-shell-0123456789' } });

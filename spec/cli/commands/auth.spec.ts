@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { runHere } from '../run.ts';
+import { openDesk, runHere } from '../run.ts';
 
 const KEY = 'sk-canary-0123456789-wxyz';
 
@@ -17,6 +17,18 @@ t.test('set takes a key from standard input, stores it for its owner alone, and 
   const json = await runHere(t, ['auth', 'list', '--json', '--workspace', workspace]);
   t.same(JSON.parse(json.stdout), { from: 'shell', settings: [{ adapter: 'ollama', field: 'apiKey', value: '••••wxyz', source: 'auth.json' }] });
   for (const { stdout, stderr } of [set, list, json]) t.notMatch(stdout + stderr, 'canary');
+});
+
+t.test('list says where a file that was edited by hand is wrong, and quotes nothing of it', async (t) => {
+  const wrong = `{\n  "openai": {"apiKey": "${KEY}"}\n  "google": {}\n}`;
+  const alone = await runHere(t, ['auth', '--workspace', t.testdir({ 'auth.json': wrong })]);
+  t.match(alone, { code: 3, stderr: /auth\.json can't be used: it is not valid JSON \(line 3, column 3\)/ });
+  const { on, workspace } = await openDesk(t);
+  writeFileSync(join(workspace, 'auth.json'), wrong, { mode: 0o600 });
+  const list = await on(['auth']);
+  t.match(list.stderr, /auth\.json can't be used: it is not valid JSON \(line 3, column 3\)\. What was read of it before stays in use; repair it by hand\.\n$/);
+  t.match(JSON.parse((await on(['auth', 'ls', '--json'])).stdout), { from: 'server', fault: /line 3/ });
+  for (const { stdout, stderr } of [alone, list]) t.notMatch(stdout + stderr, /Nothing is stored|canary/);
 });
 
 t.test('list names the environment variable, and auth.json wins over it', async (t) => {

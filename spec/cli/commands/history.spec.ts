@@ -12,7 +12,7 @@ t.test('a conversation is read later: the newest entries, those since one, and o
   const { messages } = JSON.parse((await on(['history', 'one', '--json'])).stdout) as { messages: { id: string; content: string }[] };
   t.match(messages, { length: 4, 0: { content: 'first\x1b[2J' } });
   const [first, answer, second] = messages;
-  t.match((await on(['history', 'one', '-n', '1'])).stdout, /^one .*\nHello, you\n$/);
+  t.match((await on(['history', 'one', '-n', '1'])).stdout, /^one .*\nanswers m\w+\nHello, you\n$/, 'its message is not shown');
   t.match((await on(['history', 'one', '--since', answer?.id ?? ''])).stdout, /^you .*\nsecond\n\none .*\nHello, you\n$/);
   t.same(JSON.parse((await on(['history', 'one', '--since', '1h', '--json'])).stdout), { messages });
   t.same(JSON.parse((await on(['history', 'one', '--since', '2999-01-01', '--json'])).stdout), { messages: [] });

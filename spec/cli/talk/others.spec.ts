@@ -65,14 +65,14 @@ t.test('what another block sends and what it is answered are shown once each, wi
   const chain = [{ via: 'block', block: 'eve' }];
   talk.set(message('m1', { channel: 'block', chain }));
   await until('the message is shown', () => talk.shown.length > 0);
-  t.same(talk.shown.splice(0), ['block eve  1m ago  queued  m1', 'text of m1']);
+  t.same(talk.shown.splice(0), ['', 'block eve  1m ago  queued  m1', 'text of m1']);
   talk.set(message('m1', { channel: 'block', chain, status: 'processing' }));
   await talk.looked();
   talk.set(message('m1', { channel: 'block', chain, status: 'done' }), reply('a1', 'm1'));
   await until('the answer is shown', () => talk.shown.length > 0);
-  t.same(talk.shown, ['ada  1m ago  a1', 'answers m1', 'answer to m1']);
+  t.same(talk.shown, ['', 'ada  1m ago  a1', 'answers m1: text of m1', 'answer to m1']);
   await talk.looked();
-  t.equal(talk.shown.length, 3, 'once-each');
+  t.equal(talk.shown.length, 4, 'once-each');
 });
 
 t.test('what was sent in this talk is not shown again', async (t) => {
@@ -80,7 +80,7 @@ t.test('what was sent in this talk is not shown again', async (t) => {
   talk.own.add('m1');
   talk.set(message('m1', { status: 'done' }), reply('a1', 'm1'), message('m2', { status: 'done' }), reply('a2', 'm2'));
   await until('the other is shown', () => talk.shown.length > 0);
-  t.same(talk.shown, ['you  1m ago  m2', 'text of m2', '', 'ada  1m ago  a2', 'answer to m2']);
+  t.same(talk.shown, ['', 'you  1m ago  m2', 'text of m2', '', 'ada  1m ago  a2', 'answer to m2']);
 });
 
 t.test('not-in-between: it waits while something is typed or a reply is shown', async (t) => {
@@ -94,8 +94,8 @@ t.test('not-in-between: it waits while something is typed or a reply is shown', 
   talk.set(message('m1'), message('m2'));
   t.same(talk.shown, []);
   talk.terminal.isBusy = false;
-  await until('both are shown', () => talk.shown.length > 3);
-  t.match(talk.shown, [/m1$/, 'text of m1', '', /m2$/]);
+  await until('both are shown', () => talk.shown.length > 4);
+  t.match(talk.shown, ['', /m1$/, 'text of m1', '', /m2$/]);
 });
 
 t.test('a message that fails or waits for a decision is told of, and the decision is left to /show', async (t) => {
@@ -105,11 +105,11 @@ t.test('a message that fails or waits for a decision is told of, and the decisio
   talk.shown.splice(0);
   talk.set(message('m1', { status: 'waiting-approval' }));
   await until('the wait is told', () => talk.shown.length > 0);
-  t.match(talk.shown.splice(0), [/waiting-approval +m1$/, 'text of m1', 'note: a call waits for a decision; /show shows it.']);
+  t.match(talk.shown.splice(0), ['', /waiting-approval +m1$/, 'text of m1', 'note: a call waits for a decision; /show shows it.']);
   talk.set(message('m1', { status: 'processing' }));
   await talk.looked();
   t.same(talk.shown, [], 'that it goes on is no news');
   talk.set(message('m1', { status: 'failed', error: { code: 'X', message: 'No way.', retryable: false } }));
   await until('the failure is told', () => talk.shown.length > 0);
-  t.match(talk.shown, [/failed +m1$/, 'text of m1', 'No way.']);
+  t.match(talk.shown, ['', /failed +m1$/, 'text of m1', 'No way.']);
 });

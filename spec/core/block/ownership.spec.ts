@@ -12,6 +12,8 @@ interface World {
   readonly owners: Ownership;
   /** What happened, in order. */
   readonly done: string[];
+  /** For how many blocks the store was asked, at each look. */
+  readonly rooms: number[];
   /** What the store answers next; each once. */
   readonly next: { claim: Claim[]; mine: Claim[]; wishes: Wish[]; take: (Claim | { heldBy: string })[]; joinsFail: number };
   block(name: string): Block;
@@ -20,8 +22,9 @@ interface World {
 }
 
 /** A store of many servers whose answers are the test's. */
-function shared(t: Test, isShared = true): World {
+function shared(t: Test, isShared = true, owned = 0): World {
   const done: string[] = [];
+  const rooms: number[] = [];
   const next: World['next'] = { claim: [], mine: [], wishes: [], take: [], joinsFail: 0 };
   let lost = new AbortController();
   let hear: (hint: Hint) => void = () => undefined;
@@ -31,7 +34,10 @@ function shared(t: Test, isShared = true): World {
     isDraining: false,
     lost: lost.signal,
     sureUntil: Number.POSITIVE_INFINITY,
-    look: async () => ({ wishes: next.wishes.splice(0), mine: next.mine.splice(0), claimed: next.claim.splice(0) }),
+    look: async (room) => {
+      rooms.push(room);
+      return { wishes: next.wishes.splice(0), mine: next.mine.splice(0), claimed: next.claim.splice(0) };
+    },
     take: async ({ name }) => next.take.shift() ?? claim(name),
     askFor: async ({ name }) => void done.push(`ask ${name}`),
     release: async ({ name }, { state }: Rest) => {
@@ -99,13 +105,13 @@ function shared(t: Test, isShared = true): World {
     blocks: {
       find: async (name: string) => (name === 'gone' ? Promise.reject(new Error('gone')) : block(name)),
       all: () => [...blocks.values()],
-      owned: 0,
+      owned,
     } as unknown as OwnershipOptions['blocks'],
     run: async ({ name }, cause) => void done.push(`run ${name}: ${cause}`),
     onFault: (what, error, name = '') => void done.push(`${what} ${name}: ${(error as Error).message}`),
   });
   t.teardown(() => owners.close());
-  return { owners, done, next, block, hint: (hint) => hear(hint), lose: () => lost.abort() };
+  return { owners, done, rooms, next, block, hint: (hint) => hear(hint), lose: () => lost.abort() };
 }
 
 t.test('a server alone starts its blocks once, and a block that is gone does not hold up the next', async (t) => {
@@ -114,6 +120,19 @@ t.test('a server alone starts its blocks once, and a block that is gone does not
   owners.open();
   await until('they are started', () => done.length === 5);
   t.same(done, ['resume gone: gone', 'adopt a 1', 'run a: server start', 'adopt b 1', 'run b: server start']);
+});
+
+t.test('one of many servers takes blocks until it has 500, and one alone takes all', async (t) => {
+  for (const [isShared, owned, room] of [
+    [true, 0, 500],
+    [true, 497, 3],
+    [false, 497, Number.POSITIVE_INFINITY],
+  ] as const) {
+    const { owners, rooms } = shared(t, isShared, owned);
+    owners.open();
+    await until('it has looked', () => rooms.length > 0);
+    t.equal(rooms[0], room, `${owned} of its own`);
+  }
 });
 
 t.test('nothing is started once it is over', async (t) => {

@@ -1,6 +1,10 @@
 import t from 'tap';
 import { createOpenAI } from '../../../adapters/openai/index.ts';
+import { createBus } from '../../../core/bus.ts';
+import { DEFAULT_QUEUE } from '../../../core/config.ts';
+import { Gateway } from '../../../core/gateway/gateway.ts';
 import { Questions } from '../../../core/gateway/questions.ts';
+import { RETRY_LIMIT } from '../../../core/gateway/retry.ts';
 import { SharedLists } from '../../../core/gateway/shared-lists.ts';
 import { startServer } from '../../support/server.ts';
 import { sendJson } from '../../support/upstream.ts';
@@ -36,6 +40,26 @@ t.test('calls for one list at the same time are one question, whose answer holds
   t.same(await list(), ['m1']);
   await server.core.credentials?.update('gpu', { ...entry, apiKey: 'another-key-of-this-server' });
   t.same(await list(), ['m2']);
+});
+
+t.test('a model gets the images of results if its provider takes them, and none where its settings are wrong or nobody has its name', async (t) => {
+  const takesImages = (name: string, env: Record<string, string> = {}): boolean =>
+    new Gateway({
+      adapters: [createOpenAI()],
+      credentials: undefined,
+      env,
+      bus: createBus(),
+      timeouts: {},
+      queue: DEFAULT_QUEUE,
+      allowedOrigins: new Set(),
+      retries: RETRY_LIMIT,
+      now: () => performance.now(),
+      random: Math.random,
+      newRequestId: () => 'r',
+    }).takesImages(name, 'm');
+  t.equal(takesImages('openai'), true);
+  t.equal(takesImages('openai', { OPENAI_BASE_URL: 'nowhere' }), false);
+  t.equal(takesImages('nobody'), false);
 });
 
 t.test('a shared question ends with its last caller alone, is over after two seconds, and one that failed is asked by the next', async (t) => {

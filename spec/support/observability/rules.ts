@@ -1,4 +1,5 @@
 // The alert rules for Prometheus, which name metrics by the table of families.
+import type { FamilyKey } from '../../../transports/metrics/families.ts';
 import { metric } from './panels.ts';
 
 /** One alert. */
@@ -11,6 +12,12 @@ export interface Rule {
   readonly summary: string;
   /** What to look at; the page docs/observability.md has the same under the name of the alert. */
   readonly cure: string;
+}
+
+/** What has grown within this time. Of a series that begins with 1, Prometheus says that it has grown by nothing: there is no 0 before it. */
+function grown(key: FamilyKey, within: string, labels = ''): string {
+  const series = `${metric(key)}${labels}`;
+  return `(increase(${series}[${within}]) > 0 or (${series} unless ${series} offset ${within}))`;
 }
 
 /** Those that need somebody at night come first. */
@@ -89,7 +96,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     alert: 'BlockhouseToolCallsUnknown',
-    expr: `sum (increase(${metric('toolCalls')}{outcome="unknown"}[1h])) > 0`,
+    expr: `sum ${grown('toolCalls', '1h', '{outcome="unknown"}')} > 0`,
     for: '0m',
     severity: 'warning',
     summary: 'Of a call of a tool it is not known whether it ran.',
@@ -105,7 +112,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     alert: 'BlockhouseUnpricedCalls',
-    expr: `sum by (connection, model) (increase(${metric('unpriced')}[1h])) > 0`,
+    expr: `sum by (connection, model) ${grown('unpriced', '1h')} > 0`,
     for: '0m',
     severity: 'warning',
     summary: 'Calls of {{ $labels.connection }}/{{ $labels.model }} have no known price, so that caps in USD do not count them.',

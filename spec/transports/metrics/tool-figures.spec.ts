@@ -29,9 +29,11 @@ t.test('calls, their durations, starts and ends are counted by server, and never
   t.strictSame(
     [...figures.calls.entries()],
     [
+      ['unknown', 0],
       ['done', 1],
       ['denied', 1],
     ],
+    'that there is no unknown one is said, so that an alert sees the first',
   );
 });
 

@@ -1,6 +1,12 @@
 import * as convention from '@opentelemetry/semantic-conventions/incubating';
 import t from 'tap';
-import { CONVENTION } from '../../../transports/telemetry/attributes.ts';
+import { createBus } from '../../../core/bus.ts';
+import { CONVENTION, OWN } from '../../../transports/telemetry/attributes.ts';
+import { CallSpans } from '../../../transports/telemetry/call-spans.ts';
+import { SpanClock } from '../../../transports/telemetry/clock.ts';
+import { ObjectBatch, type Origin } from '../../../transports/telemetry/span-batch.ts';
+import type { Noted, SpanIds } from '../../../transports/telemetry/spans.ts';
+import type { Upstreams } from '../../../transports/telemetry/upstreams.ts';
 import { BODY, COMPLETION, spansOf, startGpu, TWO_KEYS } from '../../support/otlp/gpu.ts';
 import { until } from '../../support/until.ts';
 import { sendJson } from '../../support/upstream.ts';
@@ -139,4 +145,46 @@ t.test('a provider gets the trace where that is switched on, and its parent is t
 
 t.test('every name that we use of the conventions is one of theirs', async (t) => {
   for (const name of Object.values(CONVENTION)) t.ok(KNOWN.has(name), name);
+});
+
+t.test('each call has its own cost, whether that is known in its turn, after the next call has ended, or later', async (t) => {
+  const events = createBus();
+  const noted: Noted[] = [];
+  const parent = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', flags: 1 };
+  const ids = { within: () => parent } as unknown as SpanIds;
+  const upstreams = { of: () => ({ provider: 'openai', address: 'a', port: 1 }) } as unknown as Upstreams;
+  new CallSpans({ events }, { clock: new SpanClock(), ids, note: (one) => noted.push(one) }, upstreams, () => parent);
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const finish = (call: number): void =>
+    events.emit('call.finished', {
+      kind: 'chat',
+      call,
+      requestId: `r${call}`,
+      adapter: 'gpu',
+      model: 'm',
+      attempts: 1,
+      durationMs: 3,
+      queuedMs: 0,
+      sentMs: 0,
+      usage,
+    });
+  const count = (call: number): void =>
+    events.emit('call.counted', { call, requestId: `r${call}`, key: null, provider: 'gpu', model: 'm', usage, costUsd: call, error: null });
+  finish(1);
+  count(1);
+  t.strictSame([noted.length, noted[0]?.isReady], [1, true], 'one that is counted at once waits for nothing');
+  finish(2);
+  finish(3);
+  count(3);
+  count(2);
+  finish(4);
+  await undefined;
+  t.equal(noted.length, 4, 'one that is not is noted all the same');
+  t.equal(noted.filter(({ isReady }) => !isReady).length, 1);
+  count(4);
+  count(4);
+  const batch = new ObjectBatch({ resource: {}, scope: { name: 'x' } } as Origin);
+  for (const one of noted) one.write(batch);
+  const costs = batch.spans.map(({ attributes }) => `${String(attributes[OWN.requestId])} ${String(attributes[OWN.cost])}`);
+  t.strictSame(costs.sort(), ['r1 1', 'r2 2', 'r3 3', 'r4 4']);
 });

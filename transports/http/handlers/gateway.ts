@@ -51,7 +51,10 @@ export const adapters = ({ core }: RouteContext) => ok({ adapters: core.adapters
 export const status = async ({ core, req, signal }: RouteContext) => ok({ adapters: await core.status({ signal, only: queryValue(req, 'adapter') }) });
 
 /** `{settings}`: what this server's environment and auth.json set; secrets are masked. */
-export const settings = ({ core }: RouteContext) => ok({ settings: core.settings() });
+export const settings = ({ core }: RouteContext) => {
+  const fault = core.credentials?.fault;
+  return ok({ settings: core.settings(), ...(fault !== undefined && { fault }) });
+};
 
 /** `{provider, models, count}`, without the models that the key may not use. Fails with ADAPTER_NOT_FOUND, or an UPSTREAM_ code where the list comes from the provider. */
 export const models = async (context: RouteContext) => {

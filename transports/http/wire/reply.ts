@@ -72,8 +72,14 @@ export function errorReply(error: BlockhouseError, requestId: string): JsonReply
 export function writeJson(res: ServerResponse, reply: JsonReply, requestId: string, hold?: Promise<void>, rates?: RateHeaders): void {
   if (res.headersSent || res.destroyed) return;
   const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(toJsonText(reply.body));
-  res.writeHead(reply.status, headersOf(body, reply.headers, requestId, rates));
-  const content = body === undefined ? undefined : asWritten(body.content);
+  const answer: Answer = { reply, body, requestId, rates };
+  // Headers of a handler may be refused, and then its caller must hear of it at once.
+  if (hold === undefined && res.socket !== null && reply.headers === undefined) {
+    res.statusCode = reply.status;
+    setImmediate(leave, res, answer); // one-batch
+    return;
+  }
+  const content = writeHead(res, answer);
   // Behind another answer (pipelining) it is handed over at once, so that Node counts its bytes and reads no more requests than it should.
   if (hold === undefined && res.socket === null) send(res, content);
   else if (hold === undefined)
@@ -84,6 +90,28 @@ export function writeJson(res: ServerResponse, reply: JsonReply, requestId: stri
     void hold.then(() => send(res, undefined));
     cutOffWhenStalled(res);
   }
+}
+
+/** A whole answer that is about to leave. */
+interface Answer {
+  readonly reply: JsonReply;
+  readonly body: Written | undefined;
+  readonly requestId: string;
+  readonly rates: RateHeaders | undefined;
+}
+
+/** one-batch: the head is made when the answer leaves, too. What makes it is in the caches of the processor then, for all answers of the turn but the first. */
+function leave(res: ServerResponse, answer: Answer): void {
+  if (res.req.socket.destroyed || res.headersSent) return;
+  const content = writeHead(res, answer);
+  if (isLarge(content)) sendInTurn(res, content);
+  else send(res, content);
+}
+
+/** Returns the content that is to follow. */
+function writeHead(res: ServerResponse, { reply, body, requestId, rates }: Answer): string | Uint8Array | undefined {
+  res.writeHead(reply.status, headersOf(body, reply.headers, requestId, rates));
+  return body === undefined ? undefined : asWritten(body.content);
 }
 
 function isLarge(content: string | Uint8Array | undefined): boolean {

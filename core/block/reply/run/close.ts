@@ -3,7 +3,7 @@ import type { RunRecord } from '../../../types.ts';
 import { effectsText, entrySteps } from '../../../tools/entry-steps.ts';
 import { taintOfRun } from '../../../tools/taint.ts';
 import type { EntryStep, Taint } from '../../../types.ts';
-import type { ChatEntry } from '../../../schemas/chat-entry.ts';
+import type { ChatEntry, EntryError } from '../../../schemas/chat-entry.ts';
 import { textParts } from '../../../gateway/parts.ts';
 import type { Claim } from '../../../store/port.ts';
 import type { BlockContext } from '../block-context.ts';
@@ -19,6 +19,8 @@ export interface Ended {
   /** For the entry: what became of the message. */
   readonly what: string;
   readonly at: string;
+  /** The run is that of another block, of which this one is a copy: its tasks go on there. */
+  readonly isCopy?: boolean;
 }
 
 /** What a run is ended with. */
@@ -36,12 +38,17 @@ export interface Closed {
 }
 
 /** Ends the last run, after the tasks of its calls were cancelled at their servers; undefined where there is none. */
-export async function closeRun(context: Closing, journal: RunJournal, messageId: string, { status, code, what, at }: Ended): Promise<Closed | undefined> {
+export async function closeRun(
+  context: Closing,
+  journal: RunJournal,
+  messageId: string,
+  { status, code, what, at, isCopy = false }: Ended,
+): Promise<Closed | undefined> {
   const { world, name: block, wasAsked } = context;
   const host = world.tools?.host;
-  const mayAsk = host !== undefined && !world.halted().halted && journal.state.end === undefined;
+  const mayAsk = host !== undefined && !isCopy && !world.halted().halted && journal.state.end === undefined;
   const silent = mayAsk ? await cancelTasks({ block, messageId, host, journal, at: () => context.at(), ...(wasAsked && { wasAsked }) }) : NONE;
-  const cause = status === 'cancelled' ? 'the message was cancelled' : 'the message has failed';
+  const cause = isCopy ? 'the block was imported meanwhile' : status === 'cancelled' ? 'the message was cancelled' : 'the message has failed';
   const by = { channel: 'clock', name: status } as const;
   await journal.appendFor((state) => {
     if (state.run === undefined || state.end !== undefined) return [];
@@ -69,23 +76,32 @@ export async function closeRun(context: Closing, journal: RunJournal, messageId:
   return { run: state.run.run, steps: entrySteps(state), text: effectsText(state, what), taint: taintOfRun(state, messageId) };
 }
 
+/** Why a message of an imported block is cancelled. */
+const IMPORTED: EntryError = {
+  code: 'IMPORTED',
+  message: 'The block was imported as a copy while the message was being answered with tools. None of its calls is made here; retry it if it still matters.',
+  retryable: true,
+};
+
 /** effects-are-told, for a message that is cancelled while nobody answers it. The entry afterwards; undefined if it has its outcome by now. In files, a claim says nothing. */
 export async function cancelWaiting(
   context: Pick<BlockContext, 'name' | 'files' | 'at' | 'world'>,
   message: ChatEntry,
   claim: Claim | undefined,
+  isCopy = false,
 ): Promise<ChatEntry | undefined> {
   const { conversation } = context.files;
   const { id } = message;
   const at = context.at();
   const listener = { block: context.name, bus: context.world.bus };
-  const pay = payerOf(context, id, message);
-  const journal = await RunJournal.open({ conversation, claim, messageId: id, listener, pay });
-  const closed = await closeRun(context, journal, id, { status: 'cancelled', code: 'CANCELLED', what: 'The message was cancelled.', at });
+  const own = isCopy ? {} : { listener, pay: payerOf(context, id, message) }; // the original pays, and its calls have the same ids
+  const journal = await RunJournal.open({ conversation, claim, messageId: id, ...own });
+  const what = isCopy ? `The message was cancelled. ${IMPORTED.message}` : 'The message was cancelled.';
+  const closed = await closeRun(context, journal, id, { status: 'cancelled', code: isCopy ? IMPORTED.code : 'CANCELLED', what, at, isCopy });
   const { provider = '', model = '' } = journal.state.steps.at(-1) ?? {};
   const content = textParts(closed?.text ?? '');
   const parts = { message, candidate: { provider, model, config: {} }, content, status: 'interrupted', bill: null, run: closed, taint: closed?.taint } as const;
-  const outcome = { status: 'cancelled', finishedAt: at, ...(closed !== undefined && { run: closed.run }) } as const;
+  const outcome = { status: 'cancelled', finishedAt: at, ...(isCopy && { error: IMPORTED }), ...(closed !== undefined && { run: closed.run }) } as const;
   await conversation.settle(claim as Claim, id, outcome, closed?.text === undefined ? undefined : answerEntry(context, parts));
   return (await conversation.entries()).find((entry) => entry.id === id);
 }

@@ -1,7 +1,7 @@
 // The lines of the ledger of gateway calls, and how they are written and parsed. Pure: no I/O.
 
 import { isObject, tryParseJson } from '../../../base/json.ts';
-import { keptText } from '../../../base/kept-text.ts';
+import { keptText, madeOnce } from '../../../base/kept-text.ts';
 import type { Usage } from '../../../types.ts';
 import type { GatewayCall } from '../../port.ts';
 import { SpendDays } from '../../parts/spend-days.ts';
@@ -15,7 +15,7 @@ export function lineOf(
   id?: string,
 ): string {
   return (
-    `{"at":"${at}","requestId":${quoted(requestId)},"key":${key === null ? null : quoted(key)}${group === undefined ? '' : `,"group":${quoted(group)}`},"provider":${quoted(provider)}${credential === undefined ? '' : `,"credential":${quoted(credential)}`},"model":${quoted(model)},` +
+    `{"at":"${at}","requestId":${quoted(requestId)},"key":${key === null ? null : quotedName(key)}${group === undefined ? '' : `,"group":${quotedName(group)}`},"provider":${quoted(provider)}${credential === undefined ? '' : `,"credential":${quoted(credential)}`},"model":${quoted(model)},` +
     `"usage":${usage === null ? null : usageText(usage)},"costUsd":${costUsd}${typeof leastUsd === 'number' ? `,"leastUsd":${leastUsd}` : ''},"firstTextMs":${firstTextMs},"durationMs":${durationMs},` +
     `"error":${error === null ? null : quoted(error)}${calls === undefined ? '' : `,"calls":${calls}`}${id === undefined ? '' : `,"id":${quoted(id)}`}}\n`
   );
@@ -28,6 +28,9 @@ function quoted(whole: string): string {
   const text = keptText(whole);
   return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
+
+/** Of a key or a group, of which there are few. */
+const quotedName = madeOnce(quoted);
 
 function usageText(usage: Usage): string {
   let members = '';

@@ -1,0 +1,57 @@
+// A block that was exported while a call of a tool was pending, and is imported, once and again: the call is made once at most, and nobody has to guess where.
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { pay, pendingIn, RULES, toolCore } from '../support/tools/tool-core.ts';
+import { until } from '../support/until.ts';
+
+t.setTimeout(120_000);
+
+const ASKS = { servers: ['bank'], ask: ['bank/*'] };
+const NOTE =
+  /^1 message was being answered with tools, and is cancelled in this copy: none of its calls is made here\. `blockhouse queue bob --retry \S+` asks it again\.$/;
+
+t.test('a call that waits for a person waits in the original alone, and each copy says what became of it', async (t) => {
+  const one = await toolCore(t, { rules: ASKS, say: ({ messages }) => (messages.at(-1)?.role === 'tool' ? 'Paid.' : [pay('eve')]) });
+  const id = await one.post('Pay eve.');
+  const [approval] = await pendingIn(one);
+  await one.blocks.post('ada', { message: 'And then?' }, 'api');
+  const bundle = await one.blocks.export('ada');
+  const first = await one.blocks.import(bundle, 'bob');
+  t.match(first, { name: 'bob', warnings: [{ field: 'chat', message: NOTE }] });
+  t.match((await one.blocks.import(bundle, 'carl')).warnings, [{ field: 'chat', message: /^1 message was being answered/ }]);
+  t.match(await one.blocks.approvals(), { approvals: [{ id: approval?.id, block: 'ada' }] }, 'it can be decided in one place');
+  for (const name of ['bob', 'carl']) {
+    t.match(await one.blocks.history(name), [
+      { id, status: 'cancelled', error: { code: 'IMPORTED', message: /imported/, retryable: true } },
+      { status: 'queued', content: 'And then?' },
+    ]);
+    await one.blocks.cancel(name, (await one.blocks.history(name)).at(-1)?.id ?? '');
+    await one.blocks.start(name);
+    await one.inState(name, 'idle');
+  }
+  t.same(one.effects(), []);
+  await one.blocks.decideApproval(approval?.id ?? '', { decision: 'approve', digest: approval?.digest ?? '' }, { channel: 'cli', name: 'token' });
+  t.match(await one.outcome(id), { status: 'done' });
+  t.equal(one.effects().length, 1, 'one payment');
+  await one.blocks.retry('bob', id);
+  const ofBob = async () => (await one.blocks.approvals({ block: 'bob' })).approvals;
+  let [again] = await ofBob();
+  for (const end = performance.now() + 30_000; again === undefined && performance.now() < end; [again] = await ofBob()) await delay(20);
+  t.match(again, { tool: 'bank/pay' }, 'asked again, the copy asks a person of its own');
+  t.not(again?.id, approval?.id);
+});
+
+t.test('a call that may have been made is not made again by a copy', async (t) => {
+  const one = await toolCore(t, { rules: RULES, say: ({ results }) => (results.length === 0 ? [pay('eve', { answerAfterMs: 600_000 })] : 'Paid.') });
+  const id = await one.post('Pay eve.');
+  await until('it was paid', () => one.effects().length === 1);
+  const bundle = await one.blocks.export('ada');
+  const before = one.effects().length;
+  await one.blocks.import(bundle, 'bob');
+  await one.blocks.start('bob');
+  await one.inState('bob', 'idle');
+  t.equal(one.effects().length, before, 'no call of the copy');
+  const history = await one.blocks.history('bob');
+  t.match(history[0], { id, status: 'cancelled' });
+  t.match(history[1], { role: 'assistant', replyTo: id, status: 'interrupted', content: /bank\/pay/ }, 'what may have happened is said');
+});
