@@ -1,11 +1,12 @@
-// What does a workspace in PostgreSQL cost: statements, CPU and WAL for a message, a page of a million blocks, the time from a message on one server to its begin on another?
+// What does a workspace in PostgreSQL cost: statements, CPU and WAL for a message, a page of a million blocks, the time from a message on one server to its begin on another, replies that
+// are watched from another server, calls of a key with a cap?
 //
-// A PostgreSQL is started for it, or taken from BLOCKHOUSE_TEST_STORE. `--only messages,tools,list,begin` runs a part, `--blocks` says how many the list has.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+// A PostgreSQL is started for it, or taken from BLOCKHOUSE_TEST_STORE. `--only messages,tools,begin,watch,keys,list` runs a part, `--blocks` says how many the list has.
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import pg from 'pg';
 import type { Test } from 'tap';
 import { createOllama } from '../adapters/ollama/index.ts';
 import { createBus } from '../core/bus.ts';
@@ -17,7 +18,8 @@ import { LIST_TEXTS } from '../core/store/postgres/migrations/005-list-texts.ts'
 import { parseStorePlace } from '../core/store/postgres/place.ts';
 import { Database } from '../core/store/postgres/pool.ts';
 import { connectPostgres } from '../core/store/postgres/postgres-store.ts';
-import type { ListQuery, Store } from '../core/store/store.ts';
+import type { CappedKey } from '../core/store/port.ts';
+import type { ListQuery, ReplyStep as Step, Store } from '../core/store/store.ts';
 import type { ToolDefinition, ToolHost } from '../core/tools/port.ts';
 import { configOf } from '../spec/support/block-files.ts';
 import { RUNNABLE, repeatingDaemon } from '../spec/support/blocks.ts';
@@ -25,6 +27,7 @@ import { ask, noPostgres, postgresStore } from '../spec/support/postgres.ts';
 import { BANK, TRUSTED } from '../spec/support/tools/payment-host.ts';
 import { toolModel } from '../spec/support/tools/tool-model.ts';
 import { startUpstream } from '../spec/support/upstream.ts';
+import { countStatements, databaseCpu, wal } from './harness/postgres.ts';
 import { quantile } from './measure.ts';
 
 /** Of each block. Few enough that the memory is not compacted meanwhile: the provider of the bench would repeat all of it in its summary. */
@@ -35,7 +38,15 @@ const MESSAGES = MESSAGES_EACH * BLOCKS.length;
 /** Messages of each kind with tools. */
 const WITH_TOOLS = 10;
 const PAGES = 200;
-const BEGINS = 60;
+const BEGINS = 200;
+/** Replies that are watched, and how: each makes some 100 tokens a second. */
+const STREAMS = 1000;
+const PIECES_A_SECOND = 20;
+const PIECE = 'twenty characters...';
+const WATCHED_S = 20;
+/** Calls of clients, with a key that is far from its cap. */
+const CALLS_A_SECOND = 1000;
+const CALLED_S = 20;
 /** The sort keys of the list, as its cursors have them. */
 const KEYS = { name: 'name', state: 'state', lastMessageAt: "coalesce(last_message_at, '-infinity')", costUsd: 'coalesce(cost_usd, -1)' } as const;
 /** The lists that are asked for a page, and the rows that are in them. */
@@ -70,56 +81,12 @@ const ms = (samples: readonly number[]): string => `${quantile(samples, 0.5).toF
 
 const ends: (() => unknown)[] = [];
 const t = { teardown: (end: () => unknown) => void ends.unshift(end) } as unknown as Test;
-const parts: Readonly<Record<string, () => Promise<void>>> = { messages, tools, begin, list };
+const parts: Readonly<Record<string, () => Promise<void>>> = { messages, tools, begin, watch, keys, list };
 if (noPostgres !== false) throw new Error(noPostgres);
 try {
   for (const part of values.only?.split(',') ?? Object.keys(parts)) await parts[part]?.();
 } finally {
   for (const end of ends) await end();
-}
-
-/** Counts the statements of this process, by name. */
-function countStatements(): { readonly counts: Map<string, number>; stop(): void } {
-  const counts = new Map<string, number>();
-  const { query } = pg.Client.prototype;
-  pg.Client.prototype.query = function counted(this: unknown, ...args: unknown[]) {
-    const [first] = args as [string | { name?: string; text?: string }];
-    const name = typeof first === 'string' ? first : (first.name ?? first.text ?? '');
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-    return (query as (...all: unknown[]) => unknown).apply(this, args);
-  } as typeof query;
-  return {
-    counts,
-    stop: () => {
-      pg.Client.prototype.query = query;
-    },
-  };
-}
-
-/** Of all processes of the database, in seconds, those that have ended included. The database is on this machine. */
-async function databaseCpu(store: string): Promise<number> {
-  const fieldsOf = (pid: string): string[] | undefined => {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    } catch {
-      return undefined; // it has ended meanwhile
-    }
-  };
-  const [data] = await ask(store, "select split_part(pg_read_file('postmaster.pid'), chr(10), 1) as pid");
-  const postmaster = String(data?.['pid']);
-  const own = fieldsOf(postmaster) ?? [];
-  let ticks = Number(own[11]) + Number(own[12]) + Number(own[13]) + Number(own[14]);
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    const fields = fieldsOf(pid);
-    if (fields?.[1] === postmaster) ticks += Number(fields[11]) + Number(fields[12]);
-  }
-  return ticks / 100;
-}
-
-async function wal(store: string): Promise<number> {
-  const [row] = await ask(store, "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes");
-  return row?.['bytes'] as number;
 }
 
 /** A warm block with tools: messages without a call, with one, and with several, each asked for by another answer of the model. */
@@ -198,11 +165,119 @@ async function messages(): Promise<void> {
   }
 }
 
+/** A server without blocks, in this process. */
+async function serverOf(place: string): Promise<Store> {
+  return (await connectPostgres(place)).open({ workspace: '', bus: createBus(), now: Date.now, onLost: async () => undefined, lock: LOCK });
+}
+
+/** Each reply of one server is followed at another one, step by step. */
+async function watch(): Promise<void> {
+  const place = await postgresStore(t);
+  const [a, b] = [await serverOf(place), await serverOf(place)];
+  try {
+    const node = await a.join();
+    await ask(place, `insert into bh.block (name, wanted, owner) select 'b' || n, true, $1 from generate_series(1, ${STREAMS}) n`, [node.node]);
+    const refs = (await ask(place, 'select id::int as block, name from bh.block order by id')) as unknown as { name: string; block: number }[];
+    const late: number[] = [];
+    let characters = 0;
+    const streams = refs.map((ref) => {
+      const readers = new Set<(step: Step) => void>();
+      let seq = Date.now() * 1000;
+      const sent: (readonly [seq: number, at: number])[] = [];
+      a.signals.publish(ref, (onStep) => {
+        readers.add(onStep);
+        return () => void readers.delete(onStep);
+      });
+      b.signals.follow(
+        ref,
+        (step) => {
+          if (step.event !== 'content') return;
+          characters += step.text.length;
+          for (let [first] = sent; first !== undefined && first[0] <= step.seq; [first] = sent) {
+            late.push(performance.now() - first[1]);
+            sent.shift();
+          }
+        },
+        0,
+      );
+      const say = (step: Step): void => {
+        for (const reader of readers) reader(step);
+      };
+      return {
+        begin: () => say({ id: 'm', seq, event: 'start', provider: 'p', model: 'm', attempt: 1 }),
+        isFollowed: () => readers.size > 0,
+        write: () => {
+          seq += PIECE.length;
+          sent.push([seq, performance.now()]);
+          say({ id: 'm', seq, event: 'content', text: PIECE });
+        },
+      };
+    });
+    while (!streams.every(({ isFollowed }) => isFollowed())) await delay(100);
+    for (const { begin } of streams) begin();
+    await delay(1000);
+    const [cpu, from] = [await databaseCpu(place), performance.now()];
+    let written = 0;
+    while (performance.now() - from < WATCHED_S * 1000) {
+      const due = Math.min(((performance.now() - from) / 1000) * PIECES_A_SECOND, WATCHED_S * PIECES_A_SECOND) * STREAMS;
+      for (; written < due; written += 1) streams[written % STREAMS]?.write();
+      await delay(2);
+    }
+    const seconds = (performance.now() - from) / 1000;
+    const cores = ((await databaseCpu(place)) - cpu) / seconds;
+    await delay(2000);
+    say(`database cores for ${STREAMS} replies that are watched from another server`, cores.toFixed(3));
+    say('  a piece, until it is there', ms(late));
+    say(`  characters lost of ${written * PIECE.length}`, String(written * PIECE.length - characters));
+  } finally {
+    for (const store of [a, b]) await store.close();
+  }
+}
+
+/** Calls of clients with a key, far from its cap, at one of two servers. */
+async function keys(): Promise<void> {
+  const place = await postgresStore(t);
+  const [a, b] = [await serverOf(place), await serverOf(place)];
+  try {
+    await Promise.all([a.join(), b.join()]);
+    const usage = { inputTokens: 4, outputTokens: 6, totalTokens: 10 };
+    const called = { key: 'app', provider: 'echo', model: 'echo-1', usage, costUsd: 0.0001, firstTextMs: 3, durationMs: 5, error: null };
+    const caps = { usdPerDay: 1e6, usdPerWeek: null, usdPerMonth: null, tokensPerDay: null, tokensPerMonth: null };
+    const key: CappedKey = { name: 'app', bounds: [{ kind: 'key', name: 'app', ...caps }] };
+    const nothing = { usd: 0, tokens: 0 };
+    let [made, waited] = [0, 0];
+    const call = async (): Promise<void> => {
+      const room = a.gateway.room(key, { roughly: () => nothing, exactly: () => nothing });
+      if (room !== true) waited += 1;
+      if ((await room) !== true) throw new Error('no room');
+      made += 1;
+      a.gateway.record({ at: new Date().toISOString(), requestId: String(made), ...called });
+    };
+    await call();
+    await delay(500);
+    const counted = countStatements();
+    const [cpu, bytes, before, from] = [await databaseCpu(place), await wal(place), made, performance.now()];
+    waited = 0;
+    while (performance.now() - from < CALLED_S * 1000) {
+      for (const due = 1 + ((performance.now() - from) / 1000) * CALLS_A_SECOND; made < due; ) await call();
+      await delay(2);
+    }
+    counted.stop();
+    const calls = made - before;
+    const sum = [...counted.counts].filter(([name]) => /^gateway|^key|^grant|^begin|^commit/.test(name)).reduce((all, [, count]) => all + count, 0);
+    say('statements for a call of a key far from its cap', (sum / calls).toFixed(3));
+    for (const [name, count] of [...counted.counts].sort((a, b) => b[1] - a[1])) say(`  ${name.slice(0, 50)}`, (count / calls).toFixed(4));
+    say('  of them that waited', String(waited));
+    say('  database CPU, that of both servers at rest included', `${((((await databaseCpu(place)) - cpu) / calls) * 1000).toFixed(3)} ms`);
+    say('  WAL', `${(((await wal(place)) - bytes) / calls).toFixed(0)} B`);
+  } finally {
+    for (const store of [a, b]) await store.close();
+  }
+}
+
 async function begin(): Promise<void> {
   const place = await postgresStore(t);
-  const open = async (): Promise<Store> =>
-    (await connectPostgres(place)).open({ workspace: '', bus: createBus(), now: Date.now, onLost: async () => undefined, lock: LOCK });
-  const [a, b] = [await open(), await open()];
+  const [a, b] = [await serverOf(place), await serverOf(place)];
   try {
     const node = await b.join();
     await a.blocks.create(configOf({ enabled: true }));

@@ -1,6 +1,7 @@
 // How a server does, looked at and not only said: its disk, its database, and how the last calls of each provider ended. Asks no provider.
 //
 // one-look: who asks while a look is under way gets its result, so that many who ask write no more than one.
+import type { Blocks } from './block/api.ts';
 import type { EndedCall } from './gateway/meter.ts';
 import { lookAtDisk } from './store/files/disk-look.ts';
 import type { StoreHealth } from './store/store.ts';
@@ -16,12 +17,24 @@ export interface Examined {
   readonly meter: { ended(): readonly EndedCall[] };
 }
 
+/** Of the blocks that wait for something, so many are asked what for. */
+const MAX_EXPLAINED = 20;
+
 const looks = new Map<string, Promise<DeepHealth['disk']>>();
 
-/** `failing` if the disk or the database can't be used, `degraded` if a provider with calls can't, else `ok`. */
-export async function deepHealth({ workspace, version, storeHealth, connections, meter }: Examined): Promise<DeepHealth> {
+/** What has the blocks. */
+export interface ExaminedBlocks {
+  /** False before its start. */
+  readonly isOpen: boolean;
+  readonly blocks: Pick<Blocks, 'list' | 'explain'>;
+}
+
+/** `failing` if the disk or the database can't be used, or blocks wait for it, `degraded` if a provider with calls can't, else `ok`. */
+export async function deepHealth({ workspace, version, storeHealth, connections, meter }: Examined, session?: ExaminedBlocks): Promise<DeepHealth> {
   if (workspace === undefined) throw new Error('This look needs a workspace: createCore({ workspace, … }).');
-  const disk = await diskOf(workspace); // one-look
+  const looked = await diskOf(workspace); // one-look
+  const waiting = looked.error === null && session?.isOpen === true ? await waitingText(session.blocks) : null;
+  const disk = waiting === null ? looked : { ...looked, error: waiting };
   const ended = meter.ended();
   const providers = connections.list().map((connection) => providerOf(connection, ended));
   const store = storeHealth && { latencyMs: storeHealth.latencyMs, isAway: storeHealth.isAway, node: storeHealth.node, nodes: storeHealth.nodes };
@@ -34,6 +47,17 @@ function diskOf(workspace: string): Promise<DeepHealth['disk']> {
   const look = looks.get(workspace) ?? lookAtDisk(workspace).finally(() => looks.delete(workspace));
   looks.set(workspace, look);
   return look;
+}
+
+/** A disk may take the few bytes of the look, and not what a block writes. */
+async function waitingText(blocks: ExaminedBlocks['blocks']): Promise<string | null> {
+  const held: string[] = [];
+  const waiting = (await blocks.list()).filter(({ state }) => state === 'backoff');
+  for (const { name } of waiting.slice(0, MAX_EXPLAINED)) {
+    const code = (await blocks.explain(name)).reason?.code;
+    if (code === 'STORAGE_FULL' || code === 'STORAGE_FAILED') held.push(name);
+  }
+  return held.length === 0 ? null : `These blocks wait until the disk takes what they write: ${held.join(', ')}.`;
 }
 
 /** By the calls that this process still knows: some hundreds of all providers together. */

@@ -73,7 +73,7 @@ export type { AssistantTurn, PromptToolResult, Turn, TurnPiece } from './gateway
 export { streamOptionsOf, VisibleParts } from './gateway/visible-parts.ts';
 export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export type { KeyRates } from './keys/key-rates.ts';
-export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
+export { assertMayAsk, assertMayPass, assertModelIsName, CONFIG_FIELDS } from './keys/key-request.ts';
 export { KeyStore } from './keys/key-store.ts';
 export { type Accounts, assertMayUse, KEY_PREFIX, mayAskBlock, mayReachBlock, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
 export type {
@@ -133,6 +133,7 @@ export type {
   ToolHost,
   ToolOutcome,
   ToolQuestion,
+  ToolProgress,
   ToolTask,
 } from './tools/port.ts';
 export { resolved, type Sources, secretsNamedIn, withoutReferences } from './tools/references.ts';

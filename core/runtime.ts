@@ -323,7 +323,8 @@ function assemble(options: CoreOptions, worker?: Worker) {
     get storeHealth() {
       return session?.storeHealth;
     },
-    deepHealth: async () => (await import('./deep-health.ts')).deepHealth(core),
+    deepHealth: async () =>
+      (await import('./deep-health.ts')).deepHealth(core, session instanceof WorkspaceSession && options.gatewayOnly !== true ? session : undefined),
     start: () => needWorkspace(session).start(),
     announce: (url) => needWorkspace(session).announce(url),
     nodes: async () => needWorkspace(session).nodes(),

@@ -1,32 +1,35 @@
-// The calls of tools of a block, and those that wait for people, as they come: what a WebSocket shows with `steps`, and the stream of an answer with `?steps=true`. They are
-// facts of the bus, which have neither arguments nor results; the journal of the run has these.
-import type { ApprovalFrame, Core, CoreEvents, RunStepFrame, RunToolFrame, StopFollowing } from '../core/index.ts';
+// The calls of tools of a block, and those that wait for people, as they come, from whichever server makes them: what a WebSocket shows with `steps`, and the stream of an answer
+// with `?steps=true`. They have neither arguments nor results, and of what a server says while it works one line; the journal of the run has these.
+import type { ApprovalFrame, Blocks, FollowOptions, RunProgressFrame, RunStepFrame, RunToolFrame, StopFollowing } from '../core/index.ts';
 
 /** A frame about a run. */
-export type RunFrame = RunStepFrame | RunToolFrame | ApprovalFrame;
+export type RunFrame = RunStepFrame | RunToolFrame | RunProgressFrame | ApprovalFrame;
 
-/** Calls back with each frame about a block, or about one message of it, until the returned function is called. */
-export function followSteps(events: Core['events'], block: string, send: (frame: RunFrame) => void, messageId?: string): StopFollowing {
+type Fact = Parameters<NonNullable<FollowOptions['onRun']>>[0];
+type ToolFact = Exclude<Fact, { readonly approval: string }>;
+
+/** Calls back with each frame about a block, or about one message of it, until the returned function is called. Throws BLOCK_NOT_FOUND. */
+export function followSteps(blocks: Pick<Blocks, 'follow'>, block: string, send: (frame: RunFrame) => void, messageId?: string): StopFollowing {
   let last = '';
-  const isOf = (fact: { readonly block: string; readonly id: string }): boolean => fact.block === block && (messageId ?? fact.id) === fact.id;
-  const run = (id: string, call: string, frame: Omit<RunToolFrame, 'type' | 'block' | 'id' | 'event' | 'call'>): void => {
+  const onRun = (fact: Fact): void => {
+    if (messageId !== undefined && fact.id !== messageId) return;
+    if ('approval' in fact) {
+      send({ type: 'approval', id: fact.approval, block, state: fact.name === 'approval.decided' ? fact.state : 'pending' });
+      return;
+    }
+    const { id, call } = fact;
     const n = Number(call.split('.')[0]);
     if (last !== `${id} ${n}`) send({ type: 'run', block, id, event: 'step', n });
     last = `${id} ${n}`;
-    send({ type: 'run', block, id, event: 'tool', call, ...frame });
+    send({ type: 'run', block, id, call, ...detailsOf(fact) });
   };
-  const on = {
-    'tool.called': ({ id, call, tool }: CoreEvents['tool.called']) => run(id, call, { tool, state: 'called' }),
-    'tool.finished': ({ id, call, tool, outcome, isError, ms }: CoreEvents['tool.finished']) =>
-      run(id, call, { tool, state: outcome, isError, ...(ms !== null && { ms }) }),
-    'approval.requested': ({ approval }: CoreEvents['approval.requested']) => send({ type: 'approval', id: approval, block, state: 'pending' }),
-    'approval.decided': ({ approval, state }: CoreEvents['approval.decided']) => send({ type: 'approval', id: approval, block, state }),
-  };
-  const all = Object.entries(on).map(
-    ([name, hear]) => [name as 'tool.called', (fact: CoreEvents['tool.called']) => void (isOf(fact) && hear(fact as never))] as const,
-  );
-  for (const [name, hear] of all) events.on(name, hear);
-  return () => {
-    for (const [name, hear] of all) events.off(name, hear);
-  };
+  return blocks.follow(block, { onRun });
+}
+
+function detailsOf(fact: ToolFact): Omit<RunToolFrame, 'type' | 'block' | 'id' | 'call'> | Omit<RunProgressFrame, 'type' | 'block' | 'id' | 'call'> {
+  const { tool } = fact;
+  if (fact.name === 'tool.called') return { event: 'tool', tool, state: 'called' };
+  if (fact.name === 'tool.finished') return { event: 'tool', tool, state: fact.outcome, isError: fact.isError, ...(fact.ms !== null && { ms: fact.ms }) };
+  const { name: _name, block: _block, id: _id, call: _call, ...said } = fact;
+  return { event: 'progress', ...said };
 }

@@ -53,7 +53,7 @@ export class ModelsCommand extends ServerCommand {
     ],
   });
 
-  id = Option.String({ name: 'name', required: false });
+  id = Option.String({ name: 'id|name', required: false });
 
   protected override async run(): Promise<ExitKind> {
     const { id } = this;

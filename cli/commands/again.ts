@@ -23,7 +23,7 @@ export class AgainCommand extends ServerCommand {
     examples: [
       ['A new answer', '$0 again my-block'],
       ['The question as it should have been', '$0 again my-block "Why is the sky blue at noon?"'],
-      ['What another model says', '$0 again my-block --model <provider/model>'],
+      ['What another model says', '$0 again my-block --model <model>'],
     ],
   });
 

@@ -110,7 +110,7 @@ export class AliasDefaultCommand extends ServerCommand {
     category,
     description: 'Set the provider of model names that nothing else resolves',
     examples: [
-      ['One provider answers all other names', '$0 alias default <id>'],
+      ['One provider answers all other names', '$0 alias default <provider>'],
       ['Refuse them again', '$0 alias default none'],
     ],
   });

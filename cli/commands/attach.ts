@@ -54,6 +54,9 @@ export class AttachCommand extends TalkCommand {
 
       A call of a tool that waits for you is shown: \`/yes\` approves it once, \`/always\` also later calls of the tool, \`/no\` denies it.
 
+      What others say to the block meanwhile, such as another block, a schedule or a program, and what it answers them, is shown above the line
+      that you type, while nothing is typed.
+
       With piped input, each line is a message, sent after the reply to the line before it.
     `,
     examples: [['Talk', '$0 attach my-block']],

@@ -5,7 +5,7 @@ import { LimitsCommand } from '../command/limits-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import type { ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
-import { groupTable } from '../views/client-tables.ts';
+import { groupTable, reachedCaps } from '../views/client-tables.ts';
 
 const category = 'Clients';
 
@@ -58,6 +58,9 @@ export class KeyGroupListCommand extends ServerCommand {
     return this.withServer(async (api) => {
       const { groups } = await api.keyGroups();
       await this.print({ groups }, this.json || groups.length === 0 ? [] : groupTable(groups, { width: this.width, style: this.style }));
+      for (const group of groups)
+        for (const { cap, option, value } of this.json ? [] : reachedCaps(group))
+          await this.say(`${oneLine(group.name)} has reached its cap of ${cap}. \`${this.hint('key', 'group', 'set', group.name, option, value)}\` raises it.`);
       if (groups.length === 0 && !this.json) await this.say(`There are no groups yet. \`${this.hint('key', 'group', 'set', '<name>')}\` makes one.`);
       return 'ok';
     });

@@ -6,7 +6,7 @@ import { LimitsCommand, orNone } from '../command/limits-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
-import { keyTable } from '../views/client-tables.ts';
+import { keyTable, reachedCaps } from '../views/client-tables.ts';
 
 const category = 'Clients';
 const DAY_MS = 86_400_000;
@@ -129,6 +129,9 @@ export class KeyListCommand extends ServerCommand {
       const lines = (): string[] =>
         this.quiet ? keys.map(({ name }) => oneLine(name)) : keyTable(keys, { now: Date.now(), width: this.width, style: this.style });
       await this.print({ keys }, this.json || keys.length === 0 ? [] : lines());
+      for (const key of keys)
+        for (const { cap, option, value } of this.json || this.quiet ? [] : reachedCaps(key))
+          await this.say(`${oneLine(key.name)} has reached its cap of ${cap}. \`${this.hint('key', 'set', key.name, option, value)}\` raises it.`);
       for (const { name, debugUntil } of keys)
         if (debugUntil !== undefined && !this.json && !this.quiet)
           await this.say(`What the calls of ${oneLine(name)} send and get is kept ${until(debugUntil)}.`);

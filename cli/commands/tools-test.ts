@@ -1,6 +1,7 @@
 // `blockhouse tools test`: what a server of tools lists, and one call of one tool.
 import { Command, Option } from 'clipanion';
 import { isObject, tryParseJson } from '../../core/base/json.ts';
+import { faultPlace } from '../../core/base/json-place.ts';
 import type { ToolCalled, ToolView } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
@@ -80,6 +81,7 @@ export class ToolsTestCommand extends ServerCommand {
 
 function argumentsIn(text: string | undefined): object {
   const args = text === undefined ? {} : tryParseJson(text);
-  if (!isObject(args)) throw new CliError('usage', `--args must be a JSON object, such as '{"path": "/srv/shared/a.txt"}'.`);
+  const place = args === undefined ? ` It is not valid at ${faultPlace(text ?? '')}.` : '';
+  if (!isObject(args)) throw new CliError('usage', `--args must be a JSON object, such as '{"path": "/srv/shared/a.txt"}'.${place}`);
   return args;
 }

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, parseJson } from '../../core/base/json.ts';
+import { isObject, tryParseJson } from '../../core/base/json.ts';
+import { faultPlace } from '../../core/base/json-place.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { fileFault } from './file-fault.ts';
 import { readAll } from './input.ts';
@@ -29,42 +30,10 @@ export function changedFields(before: Fields, after: Fields): Fields {
 
 /** Parses a JSON object. Rejects with a CliError that says where in `where` the text is wrong. */
 export async function parseFields(text: string, where: string): Promise<Fields> {
-  const value = parsed(text, parseJson);
-  if (value instanceof SyntaxError) throw new CliError('usage', `${where} is not valid JSON: ${placeOf(text, parseJson)}.`);
+  const value = tryParseJson(text);
+  if (value === undefined) throw new CliError('usage', `${where} is not valid JSON: ${faultPlace(text)}.`);
   if (!isObject(value)) throw new CliError('usage', `${where} is not a JSON object.`);
   return value;
-}
-
-type Parse = (text: string) => unknown;
-
-function parsed(text: string, parse: Parse): unknown {
-  try {
-    return parse(text);
-  } catch (error) {
-    return error;
-  }
-}
-
-/**
- * The line and column where a text stops being JSON. The parser's own message may quote the text, which may contain a key, and does not always
- * give a position. A text that is cut anywhere before the fault only ends too early, so a binary search finds the fault.
- */
-function placeOf(text: string, parse: Parse): string {
-  let good = 0;
-  let bad = text.length + 1;
-  while (bad - good > 1) {
-    const middle = Math.floor((good + bad) / 2);
-    const outcome = parsed(text.slice(0, middle), parse);
-    if (outcome instanceof SyntaxError && !isCutShort(outcome, middle)) bad = middle;
-    else good = middle;
-  }
-  const before = text.slice(0, good).split('\n');
-  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-}
-
-/** True when the parser only complains about the end of the text. */
-function isCutShort({ message }: SyntaxError, length: number): boolean {
-  return message.includes('end of JSON') || Number(/at position (\d+)/.exec(message)?.[1] ?? -1) >= length;
 }
 
 /** The editable fields of the configuration in a file, or in standard input for `-`. Rejects with a CliError. */

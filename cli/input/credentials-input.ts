@@ -1,6 +1,7 @@
 // The values of `auth set`: which fields a provider has, how the values are asked for or read, and which values are valid.
 // A message names the field and never repeats the value.
 import { isObject, tryParseJson } from '../../core/base/json.ts';
+import { faultPlace } from '../../core/base/json-place.ts';
 import { type Adapter, isAddress, maskSecret, type SettingSpec, secretsToRenew, settingFault } from '../../core/index.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { createPrompter, type PromptStreams } from '../terminal/prompt.ts';
@@ -110,7 +111,8 @@ export function parseValues(adapter: Adapter, fields: readonly string[], text: s
 
 function parseObject(adapter: Adapter, text: string): Record<string, string> {
   const json = tryParseJson(text);
-  if (!isObject(json)) throw new CliError('usage', 'Standard input looks like JSON, but is not a JSON object of fields.');
+  if (!isObject(json))
+    throw new CliError('usage', `Standard input looks like JSON, but is not a JSON object of fields${json === undefined ? ` (${faultPlace(text)})` : ''}.`);
   for (const [name, value] of Object.entries(json)) {
     fieldsOf(adapter, name);
     if (typeof value !== 'string') throw new CliError('usage', `${name} must be a string.`);

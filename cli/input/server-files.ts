@@ -3,6 +3,7 @@
 // moved-out: secrets that stand there in clear leave the entries; their places get references, and the caller stores the values.
 // told: what can't be taken over is said, for each server.
 import { isObject, tryParseJson } from '../../core/base/json.ts';
+import { faultPlace } from '../../core/base/json-place.ts';
 import { fieldFor, literalSecrets } from '../../core/index.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { parseYaml } from './yaml.ts';
@@ -44,8 +45,9 @@ export async function readServerFile(bytes: Uint8Array): Promise<ServerFile> {
 async function parsed(bytes: Uint8Array): Promise<unknown> {
   const text = new TextDecoder().decode(bytes).replace(/^\ufeff/, '');
   if (/^\s*(?:[{[]|\/[/*])/.test(text)) {
-    const json = tryParseJson(text) ?? tryParseJson(withoutComments(text));
-    if (json === undefined) throw new CliError('usage', 'The file is no valid JSON.');
+    const plain = withoutComments(text);
+    const json = tryParseJson(text) ?? tryParseJson(plain);
+    if (json === undefined) throw new CliError('usage', `The file is no valid JSON: ${faultPlace(plain)}.`);
     return json;
   }
   try {
@@ -55,10 +57,10 @@ async function parsed(bytes: Uint8Array): Promise<unknown> {
   }
 }
 
-/** JSON as editors write it: comments and commas before a closing bracket go. Strings stay as they are. */
+/** JSON as editors write it: blanks take the place of comments and of commas before a closing bracket. Strings stay as they are, and all else where it is. */
 export function withoutComments(text: string): string {
   const token = /"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*[}\]])/g;
-  return text.replace(token, (found) => (found.startsWith('"') ? found : ''));
+  return text.replace(token, (found) => (found.startsWith('"') ? found : found.replace(/[^\n]/g, ' ')));
 }
 
 interface Entries {

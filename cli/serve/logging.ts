@@ -127,6 +127,7 @@ export function logFacts(core: Core, log: Logger): void {
   core.events.on('models.damaged', (fact) => log.error(fact, 'models.json is damaged; what was read of it before stays in use'));
   core.events.on('prices.damaged', (fact) => log.error(fact, 'prices.json is damaged; what was read of it before stays in use'));
   core.events.on('keys.damaged', (fact) => log.error(fact, 'keys.json is damaged; its keys are refused'));
+  core.events.on('key.capped', ({ group, ...fact }) => log.warn({ ...fact, ...(group !== null && { group }) }, 'a cap of a key is reached'));
   core.events.on('debug.started', (fact) => log.warn(fact, 'bodies of the calls of a key are kept'));
   core.events.on('debug.ended', (fact) => log.info(fact, 'bodies of the calls of a key are kept no longer, and are deleted'));
   core.events.on('loop.delayed', ({ delayMs, pid }) => {

@@ -12,6 +12,7 @@ import { newestEntries, shortConversation } from '../views/conversation-text.ts'
 import { speedText } from '../views/wait-text.ts';
 import { CONNECTION_NOTES, Conversation, faultOf } from './conversation.ts';
 import { DecideInPlace } from './decide-in-place.ts';
+import { Others } from './others.ts';
 import { ReplyPrinter } from './reply-printer.ts';
 import { type Partner, TALK_HELP, TALK_HINT, type TalkOptions, talk } from './talk.ts';
 import { withSpinner } from './wait-display.ts';
@@ -39,16 +40,18 @@ export async function attach(options: AttachOptions): Promise<ExitKind> {
   const { api, block, style, terminal, output } = options;
   const { pulse, config } = await api.details(block);
   const conversation = await Conversation.open(api, block);
+  let partner: BlockPartner | undefined;
   try {
     const state = stateCell(pulse, style);
     if (terminal) {
       const title = `${style.bold(block)}  ${state.paint(state.text)}  ${oneLine(config.adapter?.model ?? 'no model')}`;
       await writeLines(output as Writable, [...(await lastTurns(options)), title, style.dim(TALK_HINT)]);
     } else await writeLines(output as Writable, [`note: each line of the input is a message; \`blockhouse chat ${block}\` sends all of it as one.`]);
-    const partner = new BlockPartner(options, conversation);
+    partner = new BlockPartner(options, conversation);
     if (terminal) await partner.showWaiting();
     return await talk(options, partner, (error) => (error instanceof CliError ? error : undefined));
   } finally {
+    partner?.close();
     conversation.close();
   }
 }
@@ -84,6 +87,9 @@ class BlockPartner implements Partner {
   #spinner: Spinner | undefined;
   /** Ends a wait for a server that is away. */
   readonly #abandoned = new AbortController();
+  /** Ids of the messages that were sent here. */
+  readonly #own = new Set<string>();
+  #others: Others | undefined;
 
   constructor(options: AttachOptions, conversation: Conversation) {
     this.#options = options;
@@ -100,11 +106,30 @@ class BlockPartner implements Partner {
     };
   }
 
+  listen(show: (lines: readonly string[]) => boolean): void {
+    const { api, block, style, output } = this.#options;
+    this.#others = new Others({
+      api,
+      block,
+      view: () => ({ now: Date.now(), style, width: widthOf(output) }),
+      show,
+      isOwn: (id) => this.#own.has(id),
+      isBusy: () => this.#current !== undefined || this.#isSending,
+    });
+    this.#conversation.onChanged = () => this.#others?.changed();
+    this.#others.changed();
+  }
+
+  close(): void {
+    this.#others?.close();
+  }
+
   /** Shows a call that waits since before the talk; the reply to its message is shown once it is decided. */
   async showWaiting(): Promise<void> {
     const waits = await this.#decide.showNext();
     if (waits === undefined) return;
     this.#conversation.expect(waits.messageId);
+    this.#own.add(waits.messageId);
     this.#unanswered.push(waits.messageId);
   }
 
@@ -116,6 +141,7 @@ class BlockPartner implements Partner {
     const receipt = await this.#conversation.send(text, this.#abandoned.signal, { connection: (state) => this.#say(CONNECTION_NOTES[state]) }).finally(() => {
       this.#isSending = false;
     });
+    this.#own.add(receipt.id);
     this.#unanswered.push(receipt.id);
     if (this.#isUnwanted) this.#cancel(receipt.id);
     if (receipt.running || !terminal || this.#isUnwanted) await this.#answers();

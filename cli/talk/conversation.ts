@@ -70,6 +70,8 @@ export class Conversation {
   #isAway = false;
   #fault: CliError | undefined;
   #wake: () => void = () => undefined;
+  /** Called after each change of the block, by whichever client. */
+  onChanged: () => void = () => undefined;
 
   private constructor(api: Api, block: string, stallMs: number, stillMs: number) {
     this.#api = api;
@@ -86,7 +88,10 @@ export class Conversation {
       api.client,
       block,
       {
-        refresh: tell(() => (conversation.#hasChanged = true)),
+        refresh: tell(() => {
+          conversation.#hasChanged = true;
+          conversation.onChanged();
+        }),
         step: (step) => conversation.#tell(() => conversation.#keep(step)),
         gone: tell(() => (conversation.#fault = gone(block))),
         away: tell(() => (conversation.#isAway = true)),

@@ -31,6 +31,8 @@ export interface Partner {
   send(text: string): Promise<void>;
   /** Ends what the person waits for; false when there is nothing (ctrl-c-ends-reply). */
   interrupt(): boolean;
+  /** Called once at a terminal: `show` writes lines above the question, or returns false while it can't. */
+  listen?(show: (lines: readonly string[]) => boolean): void;
 }
 
 /** The last lines of /help. */
@@ -91,6 +93,7 @@ class Talk {
     const left = new Promise<undefined>((resolve) => leave.addEventListener('abort', () => resolve(undefined)));
     const prompts = { first: `${style.bold(this.#partner.name)} › `, more: style.dim('… ') };
     const kinds: ExitKind[] = [];
+    if (terminal) this.#partner.listen?.((shown) => lines.above(shown));
     while (!leave.aborted) {
       const text = await Promise.race([lines.next(prompts), left]);
       if (text === undefined) break;

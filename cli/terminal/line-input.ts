@@ -3,6 +3,7 @@
 // no-echo-between: what a person types while no message is asked for is kept for the next question, and shown then, because it
 // would appear in the middle of a reply.
 // own-history: the arrow keys show whole messages; readline alone would keep each line of one.
+// never-while-typing: what comes unasked is written above the question, and only while nothing is typed, so that nothing moves under a person's hands.
 // one-line-recalled: a message of several lines comes back as one line with marks, because readline edits one line, and each version of Node shows
 //   several in its own way.
 import { createInterface } from 'node:readline';
@@ -33,6 +34,8 @@ export interface Prompts {
 export interface LineInput {
   /** The next message; undefined at the end of input. */
   next(prompts: Prompts): Promise<string | undefined>;
+  /** Writes lines above the question, if one is asked and nothing is typed; else false (never-while-typing). */
+  above(lines: readonly string[]): boolean;
   close(): void;
 }
 
@@ -104,6 +107,10 @@ class PipedLines implements LineInput {
     return this.#queue.next();
   }
 
+  above(): boolean {
+    return false;
+  }
+
   close(): void {
     this.#readline.close();
   }
@@ -152,6 +159,13 @@ class Keyboard implements LineInput {
     const message = this.#queue.next();
     if (isEmpty) this.#prompt();
     return message;
+  }
+
+  above(lines: readonly string[]): boolean {
+    if (!this.#queue.isAwaited || this.#readline.line !== '' || this.#lines.isOpen) return false;
+    this.#output.write(`\r\x1b[K${lines.join('\n')}\n`);
+    this.#prompt();
+    return true;
   }
 
   close(): void {

@@ -84,6 +84,29 @@ function capsOf(limits: Limits): string {
   return caps.filter(Boolean).join(', ') || '-';
 }
 
+const CAPS = [
+  { field: 'usdPerDay', spent: 'spentToday', unit: 'usd', period: 'day' },
+  { field: 'usdPerWeek', spent: 'spentThisWeek', unit: 'usd', period: 'week' },
+  { field: 'usdPerMonth', spent: 'spentThisMonth', unit: 'usd', period: 'month' },
+  { field: 'tokensPerDay', spent: 'spentToday', unit: 'tokens', period: 'day' },
+  { field: 'tokensPerMonth', spent: 'spentThisMonth', unit: 'tokens', period: 'month' },
+] as const;
+
+/** The caps that are used up: each in words, with the option that raises it and the word for its value. */
+export function reachedCaps(limits: Limits): { readonly cap: string; readonly option: string; readonly value: string }[] {
+  return CAPS.flatMap(({ field, spent, unit, period }) => {
+    const cap = limits[field];
+    if (cap === null || limits[spent][unit] < cap) return [];
+    return [
+      {
+        cap: `${unit === 'usd' ? money(cap) : `${count(cap)} tokens`} a ${period}`,
+        option: `--${unit}-per-${period}`,
+        value: unit === 'usd' ? '<amount>' : '<count>',
+      },
+    ];
+  });
+}
+
 const ALIASES: readonly Column[] = [{ title: 'NAME' }, { title: 'STANDS FOR', min: 20 }];
 
 /** The table of `alias ls`. */

@@ -9,6 +9,8 @@ import { modelOf, type View } from './block-text.ts';
 
 /** The most entries that the server gives at once. */
 const PAGE = 500;
+/** What a quoted line has at most, also in a pipe. */
+const QUOTE_WIDTH = 120;
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The time that a person means by `2h` (two hours ago) or `2026-11-22`, in epoch milliseconds. Undefined for any other text. */
@@ -45,16 +47,16 @@ export async function entriesAfter(api: Api, block: string, most: number, since:
 
 /** The text of `history`: for each entry a heading and its content, with a blank line in between. */
 export function conversationText(block: string, entries: readonly ChatEntry[], view: View): string[] {
-  return entries.flatMap((entry, index) => [...(index === 0 ? [] : ['']), heading(block, entry, view), ...contentLines(entry, view)]);
+  return entries.flatMap((entry, index) => [...(index === 0 ? [] : ['']), ...headLines(block, entries, index, view), ...contentLines(entry, view)]);
 }
 
 /** The last entries in few lines: each content is cut after `most` lines. */
 export function shortConversation(block: string, entries: readonly ChatEntry[], most: number, view: View): string[] {
-  return entries.flatMap((entry) => {
+  return entries.flatMap((entry, index) => {
     const lines = contentLines(entry, view);
     const shown = lines.slice(0, most).map((line) => fit(line, view.width));
     const rest = lines.length - shown.length;
-    return [heading(block, entry, view), ...shown, ...(rest > 0 ? [view.style.dim(`… ${plural(rest, 'more line')}`)] : []), ''];
+    return [...headLines(block, entries, index, view), ...shown, ...(rest > 0 ? [view.style.dim(`… ${plural(rest, 'more line')}`)] : []), ''];
   });
 }
 
@@ -70,6 +72,16 @@ function foldedText(lines: readonly string[], width: number): string[] {
     if (/^(```|~~~)/.test(line)) isCode = !isCode;
     return isCode || line.startsWith('|') ? [line] : folded(line, width);
   });
+}
+
+/** The heading, and of an answer that does not stand right below its message, which message that is: others were queued, or are not shown. */
+function headLines(block: string, entries: readonly ChatEntry[], index: number, view: View): string[] {
+  const entry = entries[index] as ChatEntry;
+  const first = heading(block, entry, view);
+  const { replyTo } = entry;
+  if (replyTo === undefined || entries[index - 1]?.id === replyTo) return [first];
+  const message = entries.find(({ id }) => id === replyTo)?.content.trim() ?? '';
+  return [first, view.style.dim(fit(`answers ${oneLine(message === '' ? replyTo : `${replyTo}: ${message}`)}`, Math.min(view.width, QUOTE_WIDTH)))];
 }
 
 /** Who wrote it, when, and its id; what is unusual about its outcome; the model of an answer. */

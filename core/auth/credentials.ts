@@ -148,9 +148,9 @@ export class CredentialStore {
     });
   }
 
-  /** The hooks of a block that has another name. An earlier block of that name has left its secrets; they open nothing any more. */
-  async renameHooks(from: string, to: string): Promise<void> {
-    if (!this.#hasHooks(from)) return this.forgetHooks(to);
+  /** The hooks of a block that has another name. An earlier block of that name has left its secrets; they open nothing any more. As in HookSecrets. */
+  async renameHooks(from: string, to: string, isResumed = false): Promise<void> {
+    if (!this.#hasHooks(from)) return isResumed ? undefined : this.forgetHooks(to);
     await this.#rewrite((all) => {
       setSecrets(all, HOOKS, to, secretsIn(all, HOOKS, from));
       setSecrets(all, HOOKS, from, {});

@@ -1,10 +1,11 @@
 // Parses the bytes of a JSON file strictly. Pure: no I/O.
 import { exceededLimit, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson } from './json.ts';
+import { faultPlace } from './json-place.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The value in a JSON file. Throws an Error whose text says what is wrong and quotes nothing: no valid UTF-8 or JSON, nesting deeper than
+ * The value in a JSON file. Throws an Error whose text says what is wrong, and where, and quotes nothing: no valid UTF-8 or JSON, nesting deeper than
  * MAX_JSON_DEPTH, more than `maxValues` fields and elements.
  */
 export function parseBytes(bytes: Uint8Array, maxValues: number = MAX_JSON_VALUES): unknown {
@@ -19,8 +20,7 @@ export function parseBytes(bytes: Uint8Array, maxValues: number = MAX_JSON_VALUE
     return parseJson(text);
   } catch (error) {
     // V8 quotes the text around the fault, and that text may be private.
-    const where = /position \d+/.exec((error as Error).message)?.[0];
-    throw new Error(`it is not valid JSON${where === undefined ? '' : ` (at ${where})`}`, { cause: error });
+    throw new Error(`it is not valid JSON (${faultPlace(text)})`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
 import type { BlockhouseError } from '../errors.ts';
 import type { CostsFilter, LogRange } from '../store/port.ts';
+import type { RunFact } from '../store/run-fact.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
 import type {
   AddFact,
@@ -92,6 +93,8 @@ export interface FollowOptions {
   readonly sinceSeq?: number | undefined;
   /** Called with the lines of the block's log as they are written. */
   onLog?(lines: LogLines): void;
+  /** Called with each call of a tool, and each that waits for a person, as they come; of another server within a moment. */
+  onRun?(fact: RunFact): void;
 }
 
 /** What a client asks a block as if it were a model. */

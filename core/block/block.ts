@@ -11,6 +11,7 @@ import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block-pulse.ts';
 import type { BlockContents, BlockDocuments, BlockRef, Claim, Entries, Rest, Standing, Stored } from '../store/port.ts';
+import type { RunFact } from '../store/run-fact.ts';
 import type { ChangeNotice, LogStore, StoredBlock } from '../store/store.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import { type BlockMachine, isRunning, stateOf } from './actor/machine.ts';
@@ -27,6 +28,7 @@ import type { BlockContext, WorkspaceContext } from './reply/block-context.ts';
 import { type ReplyStep, ReplyStream } from './reply/reply-stream.ts';
 import { pulseAsItStands, withWish } from './status/list-entry.ts';
 import { unlessDamaged } from './status/readiness.ts';
+import { UnsavedAnswer } from './reply/unsaved-answer.ts';
 import { RetryWait } from './status/retry-wait.ts';
 import { Tenure } from './tenure.ts';
 
@@ -66,6 +68,7 @@ export class Block implements BlockContext {
   readonly log: LogStore;
   readonly feed: ReplyStream;
   readonly retryWait: RetryWait;
+  readonly unsaved = new UnsavedAnswer();
   readonly world: WorkspaceContext;
   readonly tenure: Tenure;
   /** Copies under way: the block does not move before they are complete. */
@@ -262,6 +265,9 @@ export class Block implements BlockContext {
   send(event: BlockEvent): void {
     this.#actor.send(event);
   }
+
+  /** Something has happened in a run, here or at another server. */
+  readonly ran = (fact: RunFact): void => this.#followers.ran(fact);
 
   follow(follower: FollowOptions): StopFollowing {
     return this.#followers.add(follower);

@@ -5,6 +5,7 @@ import { type BlockFile, callApart } from '../bus.ts';
 import { BlockhouseError, faultText, takenOver } from '../errors.ts';
 import { MAX_PAGE } from '../store/parts/list-query.ts';
 import type { BlockContents, Stored, Unconfirmed } from '../store/port.ts';
+import { RUN_FACTS, type RunFact } from '../store/run-fact.ts';
 import type { BlockList } from '../store/store.ts';
 import { type BlockMachine, createBlockMachine } from './actor/machine.ts';
 import type { Blocks, FollowOptions, StopFollowing } from './api.ts';
@@ -126,6 +127,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     return { ...contents, pulse: { ...contents.pulse, queue: countQueue(contents.chat) } };
   };
 
+  tellRuns(world, (fact) => blocks.ran(fact));
   const answering = answerOperation(context);
   world.tools?.provide(blockWork(context, { ...answering, autoStart: monitors.autoStart }));
   return {
@@ -206,6 +208,18 @@ function follow(found: Block | Promise<Block>, options: FollowOptions): StopFoll
     isOver = true;
     stop?.();
   };
+}
+
+/** What happens in runs, of this server and of others, goes to those who follow their blocks. */
+function tellRuns({ bus, store }: WorkspaceContext, ran: (fact: RunFact) => void): void {
+  for (const name of RUN_FACTS) {
+    bus.on(name, (fact) => {
+      const named = { ...fact, name } as RunFact;
+      ran(named);
+      store.signals.tellRun(named);
+    });
+  }
+  store.signals.onRun(ran);
 }
 
 /** One machine for all blocks, because a definition for each would need more memory than the rest of a block. */

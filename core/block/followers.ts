@@ -6,6 +6,7 @@
 // silent-after-gone: after `onGone` no callback of a follower is called.
 import { callApart } from '../bus.ts';
 import type { FollowOptions, LogLines, StopFollowing } from './api.ts';
+import type { RunFact } from '../store/run-fact.ts';
 import type { ReplyStream } from './reply/reply-stream.ts';
 
 /** What followers need of their block. */
@@ -56,6 +57,10 @@ export class Followers {
 
   logged(lines: LogLines): void {
     for (const { follower } of this.#all) if (follower.onLog !== undefined) callApart(() => follower.onLog?.(lines));
+  }
+
+  ran(fact: RunFact): void {
+    for (const { follower } of this.#all) if (follower.onRun !== undefined) callApart(() => follower.onRun?.(fact));
   }
 
   /** Calls `onGone` of every follower and removes them all, because the block is gone. */

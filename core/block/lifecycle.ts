@@ -5,6 +5,7 @@ import type { BlockList } from '../store/store.ts';
 import type { FleetFeed } from './fleet-feed.ts';
 import type { HaltSwitch } from './halt.ts';
 import type { OperationsContext } from './operations.ts';
+import { resumeRename } from './operations-rename.ts';
 
 /** How long the replies of all blocks may go on when the server ends. */
 const CLOSING_GRACE_MS = 3000;
@@ -46,7 +47,8 @@ export function lifecycleOf({ world, blocks, owners, gate, onFault }: Operations
   };
   return {
     async open() {
-      await world.store.blocks.open();
+      const renamed = await world.store.blocks.open();
+      if (renamed !== undefined) await resumeRename(world, renamed).catch((error: unknown) => onFault(`rename ${renamed.from} to ${renamed.to}`, error));
       world.bus.on('credentials.changed', onCredentials);
       world.bus.on('workspace.halted', onHalt);
       // auth.json and the kill switch have no watcher, so this timer checks them for monitors that wait.

@@ -6,6 +6,7 @@
 
 import { blockNotFound } from '../schemas/names.ts';
 import type { BlockRef, Unconfirmed } from '../store/port.ts';
+import type { RunFact } from '../store/run-fact.ts';
 import type { BlockList } from '../store/store.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import type { Block } from './block.ts';
@@ -79,6 +80,11 @@ export class OpenBlocks {
   /** All blocks that have an object. */
   all(): Block[] {
     return [...this.#open.values(), ...[...this.#lent.values()].flatMap((lent) => lent.deref() ?? [])];
+  }
+
+  /** For those who follow its block. */
+  ran(fact: RunFact): void {
+    this.#held(fact.block)?.ran(fact);
   }
 
   get running(): number {

@@ -37,6 +37,8 @@ export interface AccountedCall {
   readonly askedAs: string | undefined;
   /** The same for all models that are asked for one request of a client; undefined for a call that is a request by itself. */
   readonly request: object | undefined;
+  /** When it came, in monotonic milliseconds of the process that keeps the account; undefined if another process makes the call. */
+  readonly startedAt?: number | undefined;
   /** False for a call that is answered without output, such as one for embeddings. */
   readonly hasOutput: boolean;
   /** How many answers it asks for. */

@@ -53,7 +53,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   readonly #call: Call<T>;
   readonly #destination: Destination;
   readonly #options: AttemptsOptions;
-  readonly #startedAt: number;
+  readonly startedAt: number;
   /** Among the calls under way. */
   #place: Place<LiveCall> | undefined;
   #count = 0; // attempts made so far
@@ -84,7 +84,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#call = call;
     this.#destination = destination;
     this.#options = options;
-    this.#startedAt = options.now();
+    this.startedAt = options.now();
   }
 
   get requestId(): string {
@@ -185,7 +185,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 
   #past() {
     return {
-      startedAt: this.#startedAt,
+      startedAt: this.startedAt,
       placedAt: this.#placedAt,
       sentAt: this.#count === 0 ? undefined : this.#sentAt,
       firstByteAt: this.#firstByte?.at,

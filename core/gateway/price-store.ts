@@ -152,7 +152,7 @@ export class PriceStore implements PriceBook {
     if (connection === undefined)
       throw new BlockhouseError(
         'CONNECTION_NOT_FOUND',
-        'The name before the slash is neither that of a provider nor of a connection of auth.json; `blockhouse auth set <name>` adds one.',
+        'The name before the slash is neither that of a provider nor of a connection of auth.json; `blockhouse auth set <id>` adds one.',
       );
     return { connection, id, name: `${connection}/${id}` };
   }

@@ -15,9 +15,11 @@ import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/acc
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NoRoom, NotedCall, OpenCall, PeriodSpend } from '../store/port.ts';
+import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NotedCall, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost } from './call-note.ts';
+import { CapReports } from './cap-reports.ts';
+import type { KeySums } from './call-sums.ts';
 import { HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { FailedLines } from './failed-lines.ts';
 import { KeyPlaces } from './key-places.ts';
@@ -63,19 +65,21 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #places = new KeyPlaces();
   readonly #unbilled = new UnbilledModels();
   readonly #failed: FailedLines;
+  readonly #caps: CapReports;
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
     this.#names = new PricedNames(options.gateway, options.monotonic);
     this.#rates = new RateLimits(options.monotonic);
     this.#held = new HeldCalls(options.ledger, this.#tell);
+    this.#caps = new CapReports(options);
     this.#failed = new FailedLines((call) => options.ledger.record(call), options.monotonic);
   }
 
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
     const key = this.#allowed(asking);
     if (key === undefined) return undefined;
-    if (isHeld(key)) this.#hasRoom(key, this.#options.now());
+    if (isHeld(key)) this.#hasRoom(this.#held.sumsOf(key), this.#options.now());
     if (isRequest && key.hasRates) this.#rates.take(key, {});
     return this.#places.of(key);
   }
@@ -84,12 +88,13 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const key = this.#allowed(call);
     if (key === undefined) return undefined;
     const { ledger, now } = this.#options;
-    const heldAt = isHeld(key) ? now() : undefined;
-    const hasRoom = heldAt !== undefined && this.#hasRoom(key, heldAt) && ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
-    const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
+    const sums = isHeld(key) ? this.#held.sumsOf(key) : undefined;
+    const heldAt = sums === undefined ? 0 : now();
+    const hasRoom = sums !== undefined && this.#hasRoom(sums, heldAt) && ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
+    const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }, call.startedAt) : undefined;
     const places = this.#places.of(key);
-    if (heldAt === undefined) return new KeyPass(call, { key, taken, places }, this.#admit);
-    return new KeyHold(call, { key, taken, places, hasRoom, at: isoTime(heldAt) }, this.#reserve);
+    if (sums === undefined) return new KeyPass(call, { key, taken, places }, this.#admit);
+    return new KeyHold(call, { key, taken, places, hasRoom, at: isoTime(heldAt), sums }, this.#reserve);
   }
 
   #expectedTokens(call: AccountedCall, { name }: NamedKey): number {
@@ -114,19 +119,19 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. True if one that has its place at once has room. */
-  #hasRoom(key: NamedKey, now: number): boolean {
-    const room = this.#options.ledger.room(key, this.#held.all, now);
+  #hasRoom(sums: KeySums, now: number): boolean {
+    const room = this.#options.ledger.room(sums, sums, now);
     if (room === true) return true;
     if (room instanceof Promise)
       room.catch(() => undefined); // who reserves asks again, and gets the failure
-    else if (!room.isUnderWay) assertRoom(key, room);
+    else if (!room.isUnderWay) this.#caps.assertRoom(sums, room);
     return false;
   }
 
   /** whatever-failed. A call without a price, or with a known one, is recorded at once, since a promise costs more than the rest. */
   settle(end: Finished, call: AccountedCall, hold: Hold | undefined): void {
     const at = isoTime(this.#options.now());
-    this.#settleRates(end, hold);
+    this.#settleRates(end, call, hold);
     if (hold instanceof KeyHold) {
       this.#settleHeld(end, at, hold);
       return;
@@ -148,9 +153,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     void priced.finally(() => this.#pricing.delete(priced));
   }
 
-  #settleRates(end: Finished, hold: Hold | undefined): void {
+  #settleRates(end: Finished, { startedAt }: AccountedCall, hold: Hold | undefined): void {
     const { taken } = hold instanceof KeyHold || hold instanceof KeyPass ? hold : {};
-    if (taken !== undefined) this.#rates.settle(taken, end);
+    if (taken !== undefined) this.#rates.settle(taken, end, startedAt === undefined ? undefined : startedAt + end.durationMs);
   }
 
   #noteUnbilled({ call, pricer }: KeyHold): void {
@@ -219,14 +224,14 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
     const meanOutput = ledger.meanOutput(key.name);
-    const room = hasRoom || ledger.room(key, this.#held.beside(hold, pricer, meanOutput));
+    const room = hasRoom || ledger.room(this.#held.sumsOf(key), this.#held.beside(hold, pricer, meanOutput));
     if (room instanceof Promise) {
       return room.then((answer) => {
-        assertRoom(key, answer);
+        this.#caps.assertRoom(key, answer);
         return this.#reserveAt(hold, pricer);
       });
     }
-    assertRoom(key, room);
+    this.#caps.assertRoom(key, room);
     if (!hasRoom) hold.at = isoTime(now());
     return this.#held.take(hold, pricer, meanOutput);
   }
@@ -239,9 +244,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
   #admitNow(pass: KeyPass): Promise<void> | undefined {
     const key = this.#stillAllowed(pass);
-    const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
-    if (room instanceof Promise) return room.then((answer) => assertRoom(key, answer));
-    assertRoom(key, room);
+    const room = isHeld(key) ? this.#options.ledger.room(this.#held.sumsOf(key), NOTHING_UNDER_WAY) : true;
+    if (room instanceof Promise) return room.then((answer) => this.#caps.assertRoom(key, answer));
+    this.#caps.assertRoom(key, room);
     return undefined;
   }
 
@@ -322,23 +327,6 @@ class KeyPass implements Hold {
 /** In which its key was when the call was accepted, or sent if its account is held. */
 function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | undefined {
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.owner.group ?? undefined) : group;
-}
-
-function assertRoom({ name }: NamedKey, room: true | NoRoom): void {
-  if (room === true) return;
-  const { bound, cap, isUnderWay, resets, retryAfterMs } = room;
-  throw new BlockhouseError('KEY_CAP_REACHED', isUnderWay ? closeText(name, bound, cap) : reachedText(name, bound, cap, resets), { retryAfterMs });
-}
-
-function reachedText(name: string, bound: NoRoom['bound'], cap: string, resets: string): string {
-  return bound.kind === 'key'
-    ? `The key ${name} has reached its cap of ${cap}. It may be used again ${resets}.`
-    : `The keys of the group ${bound.name}, one of which is ${name}, have reached their cap of ${cap}. They may be used again ${resets}.`;
-}
-
-function closeText(name: string, bound: NoRoom['bound'], cap: string): string {
-  const whose = bound.kind === 'key' ? `the key ${name}` : `the group ${bound.name}, to which the key ${name} belongs,`;
-  return `The calls of ${whose} that are under way may use up its cap of ${cap}. Try again when one of them has ended.`;
 }
 
 /** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */

@@ -71,9 +71,8 @@ export class RateLimits {
     this.#now = now;
   }
 
-  /** Throws KEY_RATE_LIMITED, and then takes nothing: all-or-none. */
-  take(key: LimitedKey, { request, tokens }: RateCost): TakenTokens | undefined {
-    const now = this.#now();
+  /** Throws KEY_RATE_LIMITED, and then takes nothing: all-or-none. `now`: from who has just looked at the clock. */
+  take(key: LimitedKey, { request, tokens }: RateCost, now = this.#now()): TakenTokens | undefined {
     const limits = this.#limitsOf(key, now);
     const isCounted = request !== undefined && (request === COUNTED || this.#counted.has(request));
     const ofRequests = isCounted ? NONE : limits.ofRequests;
@@ -88,10 +87,13 @@ export class RateLimits {
   }
 
   /** The call has ended. A client that leaves before its call has told what it used gets nothing back: else it could have for nothing what it has seen. */
-  settle({ buckets, tokens: estimate, at }: TakenTokens, { usage, code, attempts }: Pick<CoreEvents['call.finished'], 'usage' | 'code' | 'attempts'>): void {
+  settle(
+    { buckets, tokens: estimate, at }: TakenTokens,
+    { usage, code, attempts }: Pick<CoreEvents['call.finished'], 'usage' | 'code' | 'attempts'>,
+    now = this.#now(),
+  ): void {
     const used = usage?.totalTokens ?? 0;
     const tokens = code === 'CANCELLED' && attempts > 0 ? Math.max(used, estimate) : used;
-    const now = this.#now();
     for (const bucket of buckets) bucket.settle(estimate, tokens, at, now);
   }
 

@@ -135,8 +135,8 @@ const MAX_LAST_NAME = 256;
 /** The name that was found to be one last: most requests name the same model as the one before. */
 let lastName = '';
 
-/** Some proxies take the address of a server or a list of models as the name of a model, and some routers take what plugins do as its suffix. */
-function assertModelIsName(key: NamedKey, model: unknown, path = 'model'): void {
+/** Some proxies take the address of a server or a list of models as the name of a model, and some routers take what plugins do as its suffix. Throws KEY_FORBIDDEN. */
+export function assertModelIsName(key: NamedKey, model: unknown, path = 'model'): void {
   if (typeof model !== 'string' || model === lastName) return;
   if (model.includes('://')) throw forbidden(key, path, BOUNDS.address.reason);
   if (!hasLimits(key)) return;

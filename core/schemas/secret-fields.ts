@@ -16,7 +16,7 @@ const WORD_START = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[-_ .]+/g;
 const MAX_SHOWN = 64;
 
 /** The error about such a field; it never repeats the value. */
-export const IS_SECRET = 'looks like a key; keys belong in auth.json (`blockhouse auth set <provider>`)';
+export const IS_SECRET = 'looks like a key; keys belong in auth.json (`blockhouse auth set <id>`)';
 
 /**
  * The path of the first field, at any depth, whose name sounds like that of a key (`adapter.apiKey`, `mine[1].token`); undefined when there is none.

@@ -7,6 +7,7 @@ import type { BlockState, BlockStatus } from '../schemas/block-pulse.ts';
 import type { Finding, ServerNode, StreamFrame } from '../types.ts';
 import type { ApprovalStore } from './approvals.ts';
 import type { PassStore } from './passes.ts';
+import type { RunFact } from './run-fact.ts';
 import type { SearchStore } from './search.ts';
 import type {
   BlockContents,
@@ -195,8 +196,11 @@ export interface RenameByMoves {
 
 /** The blocks of a workspace. */
 export interface BlockStore {
-  /** Removes what a crash left behind, and ends a rename that it interrupted; faults of that are reported on the bus. Rejects with the system's own error. */
-  open(): Promise<void>;
+  /**
+   * Removes what a crash left behind, and ends a rename that it interrupted; faults of that are reported on the bus. Resolves with a rename whose block has its new
+   * name: `end` is called once what is kept by that name elsewhere has it, too. Rejects with the system's own error.
+   */
+  open(): Promise<Rename | undefined>;
   /** Ends every `watch`. */
   close(): Promise<void>;
   list(source: EntrySource): BlockList;
@@ -264,6 +268,10 @@ export interface Signals {
   follow(ref: BlockRef, onStep: (step: ReplyStep) => void, sinceSeq: number): () => void;
   /** Takes the replies of a block that this server has, for readers on other ones: `join` is called for each reader that comes. Ends with the returned function. */
   publish(ref: BlockRef, join: (onStep: (step: ReplyStep) => void, sinceSeq: number) => () => void): () => void;
+  /** Takes what has happened here in a run, for those who follow its block on other servers. */
+  tellRun(fact: RunFact): void;
+  /** Calls back with what happens in runs of other servers, until the returned function is called. */
+  onRun(listener: (fact: RunFact) => void): () => void;
 }
 
 /** Where a server of a workspace answers: its origins, and the paths below which it calls providers. */

@@ -12,6 +12,7 @@ import { testFolder } from '../support/test-folder.ts';
 import { pay } from '../support/tools/calls.ts';
 import { PaymentHost } from '../support/tools/payment-host.ts';
 import { type Said, type Seen, toolModel } from '../support/tools/tool-model.ts';
+import { followSteps, type RunFrame } from '../../transports/run-steps.ts';
 
 const BY = { channel: 'cli', name: 'token' } as const;
 const RULES = { servers: ['bank'], ask: ['bank/*'] };
@@ -88,6 +89,23 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     }
     t.same(await look('select name from bh.block where queued + processing + held + failed <> 0'), []);
     t.same((await a.core.check()).findings, []);
+  });
+
+  t.test('who follows a run sees its steps at any server, once each, whichever one makes its calls and whichever one is asked to decide', async (t) => {
+    const { a, b } = await servers(t);
+    const frames: RunFrame[][] = [[], []];
+    for (const [index, { blocks }] of [a, b].entries()) t.teardown(followSteps(blocks, 'ada', (frame) => frames[index]?.push(frame)));
+    for (const decider of [a, b]) {
+      const { id } = await a.blocks.post('ada', { message: 'Pay.' }, 'api');
+      const { id: approval, digest } = await asked(a);
+      await decider.blocks.decideApproval(approval, { decision: 'approve', digest }, BY);
+      await outcome(b, 'ada', id);
+    }
+    const shown = (all: readonly RunFrame[]): string[] =>
+      all.map((frame) => (frame.type === 'approval' ? frame.state : frame.event === 'step' ? `step ${frame.n}` : frame.state)).sort();
+    const once = ['approved', 'called', 'done', 'pending', 'step 1'];
+    await until('the other one has heard all', async () => frames.every((all) => all.length >= 2 * once.length));
+    for (const all of frames) t.strictSame(shown(all), [...once, ...once].sort());
   });
 
   t.test('a cancel at one server and an approval at the other at once: one holds, and nothing is paid for a message that was cancelled', async (t) => {

@@ -23,6 +23,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'core/store/client-book.ts',
       'core/store/passes.ts',
       'core/store/port.ts',
+      'core/store/run-fact.ts',
       'core/store/search.ts',
       'core/store/setting.ts',
       'core/store/store.ts',

@@ -47,7 +47,7 @@ import { OpenAnswers } from './wire/connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './wire/imports.ts';
 import { Pipelines } from './wire/pipelines.ts';
 import { ConnectionPlaces } from './wire/places.ts';
-import { usualRates, type RateHeaders, type RateWords, withRates } from './wire/rate-headers.ts';
+import { usualRates, type RateHeaders, type RateWords } from './wire/rate-headers.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './wire/reply.ts';
 import type { Route, ServerContext } from './wire/route.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './wire/sse.ts';
@@ -298,9 +298,9 @@ export class Front {
 
   /** As they are when the answer is written. */
   #ratesOf(key: NamedKey, words: RateWords = usualRates): RateHeaders {
-    return () => {
+    return (list) => {
       const rates = this.#core.accounts?.rates(key);
-      return rates === undefined ? {} : words(rates, Date.now);
+      if (rates !== undefined) words(rates, Date.now, list);
     };
   }
 
@@ -390,8 +390,7 @@ export class Front {
       return;
     }
     if (!isRead(req)) res.setHeader('connection', 'close'); // no-leftovers
-    const limited = rates === undefined ? reply : { status: reply.status, body: reply.body, headers: withRates(reply.headers, rates) };
-    writeJson(res, limited, requestId, isRead(req) ? undefined : discard(req));
+    writeJson(res, reply, requestId, isRead(req) ? undefined : discard(req), rates);
   }
 }
 

@@ -1,5 +1,6 @@
 // Parses and serialises frames. Pure: no I/O.
 import { isObject, parseJson } from '../../core/base/json.ts';
+import { faultPlace } from '../../core/base/json-place.ts';
 import {
   type ApprovalFrame,
   BlockhouseError,
@@ -13,6 +14,7 @@ import {
   type PongFrame,
   type RefreshFrame,
   type ReplyStep,
+  type RunProgressFrame,
   type RunStepFrame,
   type RunToolFrame,
   type SubscribeEventsFrame,
@@ -38,6 +40,7 @@ export type ServerFrame =
   | PongFrame
   | RunStepFrame
   | RunToolFrame
+  | RunProgressFrame
   | ApprovalFrame
   | schemas.frames.WsErrorFrame
   | ({ readonly type: 'stream'; readonly block: string } & ReplyStep);
@@ -85,8 +88,7 @@ function parse(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    const where = /position \d+/.exec((error as Error).message)?.[0];
-    throw new BlockhouseError('INVALID_REQUEST', `The message is not valid JSON${where === undefined ? '' : ` (at ${where})`}.`, { cause: error });
+    throw new BlockhouseError('INVALID_REQUEST', `The message is not valid JSON (${faultPlace(text)}).`, { cause: error });
   }
 }
 

@@ -202,7 +202,7 @@ export class Peer {
       ...(stream === true && { onReply, sinceSeq }),
       ...(logs === true && { onLog: (lines: LogLines) => this.#outbox.log(block, lines) }),
     });
-    const stopSteps = wantsSteps === true ? followSteps(core.events, block, (frame) => this.#outbox.run(frame)) : undefined;
+    const stopSteps = wantsSteps === true ? followSteps(core.blocks, block, (frame) => this.#outbox.run(frame)) : undefined;
     const stopAll = (): void => {
       stop();
       stopSteps?.();

@@ -107,9 +107,10 @@ export class SkillBook implements SkillHost {
     await this.#pins.changeSkills((all) => without(all, owner));
   }
 
-  async rename(from: string, to: string): Promise<void> {
+  async rename(from: string, to: string, isResumed = false): Promise<void> {
     await this.#pins.changeSkills((all) => {
       const own = ownOf(all, from);
+      if (own === undefined && isResumed) return all;
       const others = without(without(all, from), to);
       return own === undefined ? others : { ...others, [to]: own };
     });

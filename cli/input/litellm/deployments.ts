@@ -57,7 +57,7 @@ export function readDeployments(list: unknown, world: ImportWorld, book: ReportB
       const [prefix] = /^[a-z_]{1,32}(?=\/)/.exec(params['model']) ?? ['this model'];
       book.left(
         path,
-        `Blockhouse has no preset or provider for ${prefix}. If the service speaks a known protocol, add a connection (\`blockhouse auth set <name> --adapter … --base-url …\`).`,
+        `Blockhouse has no preset or provider for ${prefix}. If the service speaks a known protocol, add a connection (\`blockhouse auth set <id> --provider … --base-url …\`).`,
       );
       return [];
     }

@@ -1,7 +1,7 @@
 // What a model call costs, and its line in the ledger.
 //
 // unbilled-means-failed: an answer whose line can't be written is not returned, because unrecorded spending would lift the caps. Until that line is
-//   written, `ready` refuses further calls.
+//   written, `ready` refuses further calls. The answer is kept meanwhile (unsaved-answer.ts), so its bill can be asked for.
 import type { CoreBus } from '../../bus.ts';
 import { BlockhouseError } from '../../errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
@@ -81,7 +81,7 @@ export class Billing {
 
   /** Rejects with STORAGE_FULL or STORAGE_FAILED while an earlier line can't be written. */
   async ready(): Promise<void> {
-    await this.#options.ledger.ready().catch(ledgerFault);
+    await this.#options.ledger.ready().catch((error: unknown) => ledgerFault(error));
   }
 
   /** What a call of this size costs at most; `usd` is null when the price is not known. */
@@ -127,10 +127,16 @@ export class Billing {
     };
     if (sentWith !== undefined) this.#options.countForKey?.({ ...line, key: sentWith, latencyMs, ttftMs });
     const isHanded = call.isSettledNext === true && !failed && ledger.hand !== undefined;
+    const bill: Bill = { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed, ...(isHanded && { handed: line }) };
     if (isHanded) ledger.hand?.(line);
-    else await ledger.append(line).catch(ledgerFault);
+    else await ledger.append(line).catch((error: unknown) => ledgerFault(error, bill));
     bus.emit('call.billed', { call: call.call, block, provider, model, purpose, usage, costUsd });
-    return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed, ...(isHanded && { handed: line }) };
+    return bill;
+  }
+
+  /** The bill that could not be written because of this fault; the ledger writes its line later. */
+  unwritten(fault: unknown): Bill | undefined {
+    return typeof fault === 'object' && fault !== null ? unwritten.get(fault) : undefined;
   }
 
   /** Writes the line of a call of a tool. Rejects as `write` does. */
@@ -138,7 +144,7 @@ export class Billing {
     const { ledger, bus } = this.#options;
     const line = { ...call, purpose: 'tool' as const };
     if (key !== undefined) this.#options.countForKey?.({ ...line, key, latencyMs: 0, ttftMs: null });
-    await ledger.append(line).catch(ledgerFault);
+    await ledger.append(line).catch((error: unknown) => ledgerFault(error));
     bus.emit('tool.billed', { block: call.block, id: call.messageId, tool: call.model, costUsd: call.costUsd });
   }
 
@@ -155,8 +161,14 @@ export class Billing {
   }
 }
 
-function ledgerFault(error: unknown): never {
-  if (error instanceof BlockhouseError) throw error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  throw new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${code ?? message}).`, { cause: error });
+const unwritten = new WeakMap<object, Bill>();
+
+function ledgerFault(error: unknown, bill?: Bill): never {
+  const fault = error instanceof BlockhouseError ? error : unwritable(error as NodeJS.ErrnoException);
+  if (bill !== undefined) unwritten.set(fault, bill);
+  throw fault;
+}
+
+function unwritable(error: NodeJS.ErrnoException): BlockhouseError {
+  return new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${error.code ?? error.message}).`, { cause: error });
 }

@@ -13,14 +13,15 @@ import type { HeartbeatWheel } from '../status/heartbeats.ts';
 import type { RetryWait } from '../status/retry-wait.ts';
 import type { ModelCalls } from './call-model.ts';
 import type { ReplyStream, StepCounter } from './reply-stream.ts';
+import type { UnsavedAnswer } from './unsaved-answer.ts';
 
 /** Where the secrets of hooks are kept. All throw or reject with ADAPTER_NOT_CONFIGURED while auth.json can't be used. */
 export interface HookSecrets {
   hookSecret(block: string, hook: string): string | undefined;
   /** Undefined removes it. */
   setHookSecret(block: string, hook: string, secret: string | undefined): Promise<void>;
-  /** A block has another name. */
-  renameHooks(from: string, to: string): Promise<void>;
+  /** A block has another name. `isResumed`: a part of that may be done already, so what is kept under the new name stays if nothing is under the old one. */
+  renameHooks(from: string, to: string, isResumed?: boolean): Promise<void>;
   /** A block is new, so what an earlier one of its name has left opens nothing. */
   forgetHooks(block: string): Promise<void>;
 }
@@ -78,6 +79,7 @@ export interface BlockContext {
   readonly log: LogStore;
   readonly feed: ReplyStream;
   readonly retryWait: RetryWait;
+  readonly unsaved: UnsavedAnswer;
   readonly world: WorkspaceContext;
   /** The present time, ISO 8601. */
   at(): string;

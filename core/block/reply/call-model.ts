@@ -84,6 +84,19 @@ export class ModelCallFailure extends Error {
   }
 }
 
+const unbilled = new WeakMap<object, ModelAnswer>();
+
+/** A fault that kept the bill of an answer from being written; the ledger writes its line later. Returns the fault. */
+function faultWithAnswer(fault: object, answer: ModelAnswer): object {
+  unbilled.set(fault, answer);
+  return fault;
+}
+
+/** The answer to a call that has failed with this fault alone. */
+export function answerBehind(fault: unknown): ModelAnswer | undefined {
+  return typeof fault === 'object' && fault !== null ? unbilled.get(fault) : undefined;
+}
+
 /** The calls of all blocks of a workspace. */
 export class ModelCalls {
   readonly billing: Billing;
@@ -164,11 +177,16 @@ export class ModelCalls {
       if (refusal !== undefined) throw refusal;
       if (!text.isCut) throw new ModelCallFailure(toBlockhouseError(error), await running.bill);
     }
-    const bill = (await running.bill) as Bill; // billed-first
     const { toolCalls, providerMetadata, stopReason = 'max_tokens' } = done ?? {};
     const state = { ...(toolCalls !== undefined && { toolCalls }), ...(providerMetadata !== undefined && { providerMetadata }) };
     const message = { role: 'assistant', content: text.toParts(), ...state } as const;
-    return { message, stopReason: text.isCut ? 'max_tokens' : stopReason, bill, isCut: text.isCut }; // cut-answer
+    const answered = (bill: Bill): ModelAnswer => ({ message, stopReason: text.isCut ? 'max_tokens' : stopReason, bill, isCut: text.isCut }); // cut-answer
+    try {
+      return answered((await running.bill) as Bill); // billed-first
+    } catch (error) {
+      const bill = this.billing.unwritten(error);
+      throw bill === undefined ? error : faultWithAnswer(error as object, answered(bill));
+    }
   }
 }
 

@@ -2,12 +2,13 @@
 //
 // written-together: the answer and its message's outcome are one change of chat.json, after the call is in the ledger and in costs.json. In a database the call is in the
 //   ledger with that change, and in the costs before anybody is told of it.
-// unkept-counts: an attempt counts even if its answer or its bill could not be written, because it may have been paid for.
+// unkept-counts: an attempt counts even if its answer or its bill could not be written, because it may have been paid for. The answer is kept until there is room
+//   (paid-once in unsaved-answer.ts), and the message does not fail meanwhile.
 // left-is-saved: a reply has an actor of its own, below no monitor, because one that a stop no longer waits for is still saved when it ends.
 import { createActor } from 'xstate';
 import type { ActorSystem } from '../../base/abortable.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
-import { textParts } from '../../gateway/parts.ts';
+import { textOf, textParts } from '../../gateway/parts.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
 import { judgeFailure } from '../actor/backoff.ts';
@@ -19,16 +20,17 @@ import { unitedTaint } from '../../tools/taint.ts';
 import { AnswerText } from './answer-text.ts';
 import { type Attempt, CANCELLED, countsAsAttempt, ELSEWHERE, type Fault, isLastAttempt, mayAskFallback, retryDelayMs } from './attempt.ts';
 import type { Bill } from './billing.ts';
-import type { BlockContext } from './block-context.ts';
+import type { BlockContext, WorkspaceTools } from './block-context.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
-import { ModelCallFailure } from './call-model.ts';
+import { answerBehind, ModelCallFailure } from './call-model.ts';
 import { fittedConfig } from './fitted-config.ts';
 import { answerEntry } from './outcome.ts';
 import { type Asked, type Called, type CallFailure, createReplyMachine, type Ending, type Plan, type ReplySteps, taskOf } from './reply-machine.ts';
 import { assertTools } from './has-tools.ts';
 import type { Run } from './run/run.ts';
 import { type Effects, Settlement } from './save.ts';
+import { isDiskFault, type KeptAnswer, keptText } from './unsaved-answer.ts';
 import { buildWindow } from './window.ts';
 
 /** Makes one attempt at a message. Rejects only with a fault of the disk, or a defect. */
@@ -58,6 +60,8 @@ export async function makeReply(context: BlockContext, messageId: string, signal
 /** All replies share one machine, and its work finds its reply here. */
 const replies = new WeakMap<ActorSystem, Reply>();
 let machine: ReturnType<typeof createReplyMachine> | undefined;
+/** By block: the message whose run has begun last. */
+const lastRuns = new WeakMap<BlockContext, string>();
 
 function replyOf(system: ActorSystem): Reply {
   const reply = replies.get(system);
@@ -73,6 +77,9 @@ class Reply implements ReplySteps {
   readonly #onFirstText: () => void;
   /** Undefined for a block without tools. */
   #run: Run | undefined;
+  #message: ChatEntry | undefined;
+  /** The answer of an earlier attempt, which this one writes. */
+  #takenUp: KeptAnswer | undefined;
 
   constructor(context: BlockContext, messageId: string, onFirstText: () => void) {
     this.#context = context;
@@ -86,17 +93,19 @@ class Reply implements ReplySteps {
     const history = await files.conversation.entries();
     const message = history.find(({ id }) => id === this.#messageId);
     if (message === undefined) return null;
+    this.#message = message;
     const config = await fittedConfig(this.#context, { asks: message.asks, signal });
-    await this.#prepareRun(config);
+    await this.#prepareRun(config, message);
     const memory = await files.memory.read();
     const window = buildWindow({ config, memory, history, messageId: this.#messageId });
     return { config, window, candidates: this.#candidatesIn(config) };
   }
 
   /** The code of runs is loaded with the first one. Throws INVALID_REQUEST where nothing can run tools. */
-  async #prepareRun(config: BlockConfig): Promise<void> {
-    const tools = assertTools(this.#context.world, config);
+  async #prepareRun(config: BlockConfig, message: ChatEntry): Promise<void> {
+    const tools = assertTools(this.#context.world, config) ?? (await this.#toolsBefore(message));
     if (tools === undefined) return;
+    lastRuns.set(this.#context, this.#messageId);
     const { runFor } = await import('./run/parts.ts');
     this.#run = runFor({
       context: this.#context,
@@ -110,6 +119,13 @@ class Reply implements ReplySteps {
     });
   }
 
+  /** Of a run that has begun before the block lost its tools: it goes on without them, so that its calls get their outcomes, and its answer names them. */
+  async #toolsBefore({ attempts = 0, status }: ChatEntry): Promise<WorkspaceTools | undefined> {
+    const { world, files } = this.#context;
+    const mayHaveRun = attempts > 0 || status === 'waiting-approval' || lastRuns.get(this.#context) === this.#messageId;
+    return mayHaveRun && world.tools !== undefined && (await files.conversation.steps(this.#messageId)).length > 0 ? world.tools : undefined;
+  }
+
   /** Models that can't be called are passed over, unless that is true of all: then the fault of the first is the outcome. */
   #candidatesIn(config: BlockConfig): Candidate[] {
     const all = candidatesOf(config);
@@ -120,7 +136,9 @@ class Reply implements ReplySteps {
   }
 
   async checkBudget({ config, window, candidates }: Plan): Promise<Pause | null> {
-    return haltPause(this.#context.world.halted()) ?? (await checkBudget(this.#context, config, candidates[0], window.tokens)) ?? null;
+    const halted = haltPause(this.#context.world.halted());
+    if (halted !== undefined || this.#kept !== undefined) return halted ?? null;
+    return (await checkBudget(this.#context, config, candidates[0], window.tokens)) ?? null;
   }
 
   async begin(): Promise<ChatEntry | null> {
@@ -131,11 +149,14 @@ class Reply implements ReplySteps {
   async callModel({ attempt, candidate }: Asked, signal: AbortSignal): Promise<Called> {
     if (candidate === undefined) return this.#failed(new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'No model is set.'), attempt);
     if (this.#run !== undefined) return this.#run.call({ attempt, candidate }, signal);
+    if (this.#kept !== undefined && this.#kept.step === undefined) return this.#takeUp(this.#kept, attempt);
     const text = new AnswerText();
     try {
       return { kind: 'answered', answer: await this.#call(candidate, attempt, text, signal) };
     } catch (error) {
       if (error instanceof CallRefused) return { kind: 'refused', pause: error.pause };
+      const answer = answerBehind(error);
+      if (answer !== undefined) this.#context.unsaved.keep({ message: attempt.message, candidate, answer, isRecorded: false });
       if (!(error instanceof ModelCallFailure)) throw error;
       const { failure, bill = null } = error;
       if (bill !== null) await recordCall(this.#context, bill, 'chat', this.#messageId);
@@ -144,6 +165,23 @@ class Reply implements ReplySteps {
       if (kind !== 'cancelled') this.#context.log.write('WARN', 'reply.failed', { id: this.#messageId, model: candidate.model, code, error: message });
       return { ...called, bill, content: text.toParts() };
     }
+  }
+
+  get #kept(): KeptAnswer | undefined {
+    return this.#message && this.#context.unsaved.of(this.#message);
+  }
+
+  /** paid-once (unsaved-answer.ts). */
+  #takeUp(kept: KeptAnswer, { message }: Attempt): Called {
+    this.#takenUp = kept;
+    const { feed, log } = this.#context;
+    const said = textOf(kept.answer.message.content, 'assistant');
+    const text = new AnswerText();
+    this.#settlement.open(kept.candidate, message.attempts ?? 1, text);
+    text.append(said);
+    if (said !== '') feed.emit({ id: this.#messageId, event: 'content', text: said });
+    log.write('INFO', 'reply.taken-up', { id: this.#messageId, model: kept.candidate.model, characters: said.length });
+    return { kind: 'answered', answer: kept.answer };
   }
 
   #call(candidate: Candidate, { message, window }: Attempt, text: AnswerText, signal: AbortSignal) {
@@ -196,7 +234,7 @@ class Reply implements ReplySteps {
     const { message, window } = attempt;
     switch (ending.kind) {
       case 'answer':
-        return this.#answered(ending, attempt, candidate as Candidate);
+        return this.#answered(ending, attempt, this.#takenUp?.candidate ?? (candidate as Candidate));
       case 'interrupted': {
         const { content, bill, isCancelled } = ending;
         const answer = answerEntry(this.#context, { message, candidate: candidate as Candidate, content, status: 'interrupted', bill, taint: window.taint });
@@ -239,12 +277,19 @@ class Reply implements ReplySteps {
   async #answered(ending: Ending & { readonly kind: 'answer' }, { message, window }: Attempt, asked: Candidate) {
     const { message: said, stopReason, bill, isCut, run } = ending.answer;
     const isHanded = bill.handed !== undefined;
-    if (run === undefined && !isHanded) await recordCall(this.#context, bill, 'chat', this.#messageId);
+    const keep = (isRecorded: boolean) => (error: unknown) => {
+      if (run === undefined && isDiskFault(error)) this.#context.unsaved.keep({ message, candidate: asked, answer: ending.answer, isRecorded });
+      throw error;
+    };
+    const isRecorded = run !== undefined || isHanded || this.#takenUp?.isRecorded === true;
+    if (!isRecorded) await recordCall(this.#context, bill, 'chat', this.#messageId).catch(keep(false));
     const candidate = run === undefined ? asked : { ...asked, provider: bill.provider, model: bill.model };
     const taint = unitedTaint(run?.taint ?? [], window.taint);
     const answer = answerEntry(this.#context, { message, candidate, content: said.content, status: 'done', bill, stopReason, run, taint });
     if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.#messageId, model: candidate.model, characters: answer.content.length });
-    await this.#settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at }, isHanded ? () => this.#recordKept(bill) : undefined);
+    const outcome = { status: 'done', error: null, finishedAt: bill.at } as const;
+    await this.#settlement.answer(answer, bill, outcome, isHanded ? () => this.#recordKept(bill) : undefined).catch(keep(!isHanded));
+    this.#context.unsaved.drop();
     return { kind: 'answered', compact: await updateWindow(this.#context, this.#run?.definitionTokens) } as const;
   }
 
@@ -267,21 +312,23 @@ class Reply implements ReplySteps {
   /** Readers learn that the attempt is over, and the message goes back to the queue if that can be written. */
   async breakOff(error: unknown, attempt: Attempt | null): Promise<never> {
     const settlement = this.#settlement;
-    const fault = toBlockhouseError(error);
+    const isKept = isDiskFault(error) && this.#kept !== undefined;
+    const plain = toBlockhouseError(error);
+    const fault = isKept ? new BlockhouseError(plain.code, keptText(plain.message), { cause: plain }) : plain;
     if (fault.code === 'LEASE_LOST') {
       if (settlement.isOpen) settlement.attemptOver(ELSEWHERE, true);
       throw error;
     }
     const isDefect = fault.code === 'INTERNAL_ERROR';
     const hasGotOn = this.#run?.hasGotOn === true;
-    const isLast = !isDefect && settlement.isOpen && attempt !== null && isLastAttempt(attempt) && !hasGotOn;
+    const isLast = !isDefect && !isKept && settlement.isOpen && attempt !== null && isLastAttempt(attempt) && !hasGotOn;
     if (settlement.isOpen && !isLast) settlement.attemptOver(fault, true);
     if (isDefect) throw error;
-    const settled = isLast ? settlement.fail(fault) : settlement.putBack({ countsAsAttempt: attempt !== null && !hasGotOn }); // unkept-counts
+    const settled = isLast ? settlement.fail(fault) : settlement.putBack({ countsAsAttempt: attempt !== null && !hasGotOn && this.#takenUp === undefined }); // unkept-counts
     await settled.catch((unwritten: unknown) => {
       if (settlement.isOpen) settlement.attemptOver(fault, true);
       this.#context.log.write('ERROR', 'reply.not-requeued', { id: this.#messageId, error: toBlockhouseError(unwritten).message });
     });
-    throw error;
+    throw isKept ? fault : error;
   }
 }

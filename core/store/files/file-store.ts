@@ -28,8 +28,8 @@ export interface FileStoreOptions extends Omit<MembershipOptions, 'enabled'> {
 }
 
 /** Nobody else works on this workspace, so there is nobody to tell. */
-const NOBODY: Signals = { on: () => noop, follow: () => noop, publish: () => noop };
 const noop = (): void => undefined;
+const NOBODY: Signals = { on: () => noop, follow: () => noop, publish: () => noop, tellRun: noop, onRun: () => noop };
 
 /** The store of a workspace whose lock this process holds. */
 export class FileStore implements Store {

@@ -29,8 +29,8 @@ export class PostgresBlocks implements BlockStore {
   }
 
   /** A crash leaves nothing half. */
-  async open(): Promise<void> {
-    await Promise.resolve();
+  async open(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 
   async close(): Promise<void> {

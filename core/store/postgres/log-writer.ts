@@ -4,6 +4,7 @@
 // in-order: lines of one block are written in their order, and one batch after the other.
 // one-waits: behind the batch that is being written waits one more, with all that comes meanwhile. So a slow database gets larger batches, not more of them, and a block
 //   that is given back waits for two of them at most.
+// one-row: lines of a batch that follow each other in a file are one row, as long as it is short enough to lie on one page as it is. A message of a block writes several lines.
 import type { Database } from './pool.ts';
 import { ADD } from './sql/logs.ts';
 
@@ -22,6 +23,16 @@ export interface PlacedLine {
 const EVERY_MS = 100;
 const MOST_WAITING_CHARACTERS = 4 * 1024 * 1024;
 const AT_ONCE = 2000;
+/** one-row. The database compresses a row of 2 KB, and its other columns take some 150 bytes. */
+const ROW_BYTES = 1800;
+
+/** What becomes a row. */
+interface Piece extends Pick<PlacedLine, 'block' | 'file' | 'place'> {
+  /** Of its last line. */
+  at: string;
+  readonly texts: Buffer[];
+  bytes: number;
+}
 
 /** The writer of one server. */
 export class LogWriter {
@@ -74,13 +85,34 @@ export class LogWriter {
   async #writePart(lines: readonly PlacedLine[]): Promise<void> {
     let failure: Error | undefined;
     try {
-      const column = (value: (line: PlacedLine) => unknown): unknown[] => lines.map(value);
+      const pieces = piecesOf(lines);
+      const column = (value: (piece: Piece) => unknown): unknown[] => pieces.map(value);
       const columns = [column(({ at }) => at), column(({ block }) => block), column(({ file }) => file), column(({ place }) => place)];
-      await this.#database.query(ADD, [this.#node(), ...columns, column(({ text }) => Buffer.from(text))]);
+      await this.#database.query(ADD, [this.#node(), ...columns, column(({ texts }) => Buffer.concat(texts))]);
       this.#onWritten([...new Set(lines.map(({ block }) => block))]);
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error));
     }
     for (const { onEnd } of lines) onEnd(failure);
   }
+}
+
+/** one-row. Lines of several blocks may come between each other. */
+function piecesOf(lines: readonly PlacedLine[]): Piece[] {
+  const pieces: Piece[] = [];
+  const last = new Map<number, Piece>();
+  for (const { block, at, file, place, text } of lines) {
+    const bytes = Buffer.from(text);
+    const before = last.get(block);
+    if (before !== undefined && before.file === file && before.place + before.bytes === place && before.bytes + bytes.length <= ROW_BYTES) {
+      before.texts.push(bytes);
+      before.bytes += bytes.length;
+      before.at = at;
+    } else {
+      const piece = { block, file, place, at, texts: [bytes], bytes: bytes.length };
+      pieces.push(piece);
+      last.set(block, piece);
+    }
+  }
+  return pieces;
 }

@@ -185,6 +185,11 @@ class PostgresStore implements Store {
       on: (listener) => posts.onWork(listener),
       follow: ({ block }, onStep, since) => posts.follow(block, onStep, since),
       publish: ({ block }, join) => posts.publish(block, join),
+      tellRun: (fact) => posts.tell({ what: 'run', fact }),
+      onRun: (listener) =>
+        posts.on((hint) => {
+          if (hint.what === 'run') listener(hint.fact);
+        }),
     };
     posts.on(({ what }) => {
       if (what === 'setting') options.settings.hint();

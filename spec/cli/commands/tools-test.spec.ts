@@ -32,7 +32,7 @@ t.test('each mistake says what to write', async (t) => {
   await rig.approve('files');
   t.match(await on(['tools', 'test', 'files', 'other', '--args', '{}']), { code: 2, stderr: /files has no tool other\. `.* tools ls files/ });
   t.match(await on(['tools', 'test', 'files', 'read_file', '--yes', '--args', '[1]']), { code: 2, stderr: /--args must be a JSON object/ });
-  t.match(await on(['tools', 'test', 'files', 'read_file', '--yes', '--args', '{']), { code: 2, stderr: /--args must be a JSON object/ });
+  t.match(await on(['tools', 'test', 'files', 'read_file', '--yes', '--args', '{']), { code: 2, stderr: /--args must be a JSON object.*line 1, column 2/ });
   t.match(await on(['tools', 'test', 'files', 'read_file', '--yes']), { code: 2, stderr: /required property 'path'/ });
   t.match(await on(['tools', 'test', 'files', '--args', '{}']), { code: 2, stderr: /Name it after the server/ });
   t.strictSame(rig.sessions.called, []);

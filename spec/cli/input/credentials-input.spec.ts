@@ -31,7 +31,7 @@ t.test('piped text is the one field that can be meant, or a JSON object', async 
     ['key', /--field \(region, accessKeyId, secretAccessKey\)/],
     ['{"region": 7}', /region must be a string/],
     ['{"nope": "x"}', /has no such field/],
-    ['{"region"', /not a JSON object/],
+    ['{"region"', /not a JSON object of fields \(line 1, column 10\)/],
   ] as const)
     t.throws(() => parseValues(CLOUD, fieldsOf(CLOUD), text), { message }, text);
 });

@@ -89,7 +89,9 @@ t.test('names are made to fit and stay different, and odd files are refused with
   t.strictSame(skipped, ['x is no entry of a server']);
   for (const text of ['{"mcpServers":[]}', '{}', '[]', 'a: b', '{ not json hunter2', ': hunter2\n - x', ''])
     await t.rejects(read(text), { kind: 'usage', message: /^(?!.*hunter2)/ }, text);
-  t.equal(withoutComments('{"a": "// no /* comment */ ,]", // yes\n "b": [1,],}'), '{"a": "// no /* comment */ ,]", \n "b": [1]}');
+  const fault = '// mine\n{\n  /* two\n lines */ "mcpServers": {"a": hunter2},\n}';
+  await t.rejects(read(fault), { message: 'The file is no valid JSON: line 4, column 31.' }, 'comments keep their room, so the place is that of the file');
+  t.equal(withoutComments('{"a": "// no /* comment */ ,]", // yes\n "b": [1,],}'), `{"a": "// no /* comment */ ,]", ${' '.repeat(6)}\n "b": [1 ] }`);
 });
 
 t.test('each short name gives an entry of one version, or an address', async (t) => {

@@ -171,6 +171,21 @@ t.test('a talk begins with the end of the conversation so far', async (t) => {
   t.match(piped.stderr(), /^note: each line of the input is a message; `blockhouse chat \S+` sends all of it as one\.\n$/);
 });
 
+t.test('what another block sends meanwhile shows above the prompt, with its answer', async (t) => {
+  const past: object[] = [];
+  const session = await desk(t, { past });
+  await until('the conversation so far is read', () => session.server.calls.filter(({ path }) => path.includes('limit=50')).length > 0);
+  const timestamp = new Date().toISOString();
+  past.push({ id: 'm7', role: 'user', status: 'done', content: 'What is new?', timestamp, channel: 'block', chain: [{ via: 'block', block: 'eve' }] });
+  past.push({ id: 'a7', role: 'assistant', status: 'done', content: 'Nothing.', replyTo: 'm7', timestamp });
+  session.server.push({ type: 'refresh', block: 'b' });
+  await until('it shows', () => session.stderr().includes('Nothing.'));
+  t.match(session.stderr(), /block eve {2}\S+ {2}m7\nWhat is new\?\n\nb {2}\S+ {2}a7\nNothing\.\n[^\n]*b › [^\n]*$/);
+  t.equal(session.stdout(), '', 'stdout has the replies to what is sent here');
+  session.input.write('\x04');
+  t.equal(await session.ended, 'ok');
+});
+
 t.test('while a person waits, a line shows for how long and what for, until the reply shows; its speed comes after it', async (t) => {
   const session = await desk(t, { watched: true });
   session.input.write('hello\r');

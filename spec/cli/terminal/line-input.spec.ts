@@ -35,6 +35,28 @@ t.test('at a terminal the prompt and the typing show while somebody asks', async
   lines.close();
 });
 
+t.test('never-while-typing: lines come above the question, and not while something is typed or nobody asks', async (t) => {
+  const { input, lines, shown } = open(true);
+  t.equal(lines.above(['early']), false, 'nobody asks');
+  const first = lines.next(PROMPTS);
+  shown();
+  t.equal(lines.above(['one', 'two']), true);
+  t.match(shown().split('\n'), ['\r\x1b[Kone', 'two', /> /]);
+  input.write('dra');
+  await new Promise(setImmediate);
+  shown();
+  t.equal(lines.above(['three']), false, 'a line is begun');
+  input.write('ft\\\r');
+  await new Promise(setImmediate);
+  t.equal(lines.above(['three']), false, 'a message goes on');
+  input.write('\r');
+  await first;
+  t.notMatch(shown(), 'three');
+  const piped = open(false);
+  t.equal(piped.lines.above(['x']), false);
+  lines.close();
+});
+
 t.test('Ctrl-C takes a typed line back; on an empty one, or when nobody asks, it is told', async (t) => {
   const { input, lines, interruptions } = open(true);
   input.write('\x03');

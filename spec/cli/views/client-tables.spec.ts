@@ -1,7 +1,7 @@
 import t from 'tap';
 import { displayWidth } from '../../../cli/terminal/layout.ts';
 import { styleFor } from '../../../cli/terminal/output.ts';
-import { aliasTable, groupTable, keyTable, resolvedLines } from '../../../cli/views/client-tables.ts';
+import { aliasTable, groupTable, keyTable, reachedCaps, resolvedLines } from '../../../cli/views/client-tables.ts';
 
 const style = styleFor(false);
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
@@ -79,4 +79,12 @@ t.test('a name shows what it means and why', async (t) => {
   const targets = [{ adapter: 'a', model: 'b' }];
   t.same(resolvedLines({ name: 'x', by: 'prefix', rule: 'x', targets }), ['x → a/b (by the way in which the provider names models)']);
   t.same(resolvedLines({ name: 'x', by: 'alias', rule: 'x', targets }), ['x → a/b (by an alias)']);
+});
+
+t.test('a cap that is used up in its period is named with its option', async (t) => {
+  t.same(reachedCaps(KEY), []);
+  t.same(reachedCaps({ ...KEY, usdPerDay: 0.51, usdPerWeek: 0.5, tokensPerMonth: 1200, tokensPerDay: 1201 }), [
+    { cap: '$0.50 a week', option: '--usd-per-week', value: '<amount>' },
+    { cap: '1,200 tokens a month', option: '--tokens-per-month', value: '<count>' },
+  ]);
 });

@@ -75,6 +75,19 @@ t.test('what a schedule, a hook or a program with a key has sent is not shown as
   t.equal(who({ channel: 'api', chain: [{ via: 'api' }] }), 'you');
 });
 
+t.test('an answer that does not stand right below its message says which one it answers', async (t) => {
+  const reply = (index: number, replyTo: string | undefined): ChatEntry => entry(index, { role: 'assistant', replyTo });
+  const messages = [entry(1, { content: 'First\nof three?' }), entry(2, { content: 'Second?' }), entry(3)];
+  const lines = (entries: readonly ChatEntry[], width = 80): readonly string[] =>
+    conversationText('ada', entries, { ...view, width }).filter((line) => line.startsWith('answers'));
+  t.same(lines([messages[0] as ChatEntry, reply(4, 'm1')]), [], 'one after the other');
+  t.same(lines([...messages, reply(4, 'm1'), reply(5, 'm2'), reply(6, 'm3')]), ['answers m1: First of three?', 'answers m2: Second?', 'answers m3: text 3']);
+  t.same(lines([reply(4, 'm1'), reply(5, undefined)]), ['answers m1'], 'of an older message the id is known');
+  t.same(lines([...messages, reply(4, 'm1')], 20), ['answers m1: First o…']);
+  t.ok((lines([entry(1, { content: 'x'.repeat(5000) }), entry(2), reply(4, 'm1')], Number.POSITIVE_INFINITY)[0] ?? '').length < 200);
+  t.same(shortConversation('ada', [...messages, reply(4, 'm1')], 2, view).slice(-4), ['ada  16m ago  m4', 'answers m1: First of three?', 'text 4', '']);
+});
+
 t.test('each entry has a heading that fits, and a failed one says why', async (t) => {
   const failed = entry(1, { status: 'failed', error: { code: 'X', message: 'no\x1b[2J way', retryable: false } });
   const reply = entry(2, { role: 'assistant', provider: 'ollama', model: 'x'.repeat(100), content: 'a\nb\nc\n' });

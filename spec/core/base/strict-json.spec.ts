@@ -30,7 +30,7 @@ t.test('the error says what is wrong without quoting the text', (t) => {
   t.equal(faultOf('\ufeff{}'), 'it begins with a byte order mark');
   t.equal(faultOf(Buffer.from([0xff, 0xfe, 0x7b, 0x00])), 'it is not valid UTF-8');
   t.equal(faultOf(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), 'it is not valid UTF-8');
-  t.match(faultOf('{"key": sk-secret}'), /^it is not valid JSON( \(at position \d+\))?$/);
-  t.match(faultOf('{"a":1}x'), /^it is not valid JSON \(at position 7\)$/);
+  t.equal(faultOf('{"key": sk-secret}'), 'it is not valid JSON (line 1, column 9)');
+  t.equal(faultOf('{\r\n  "é": 1\r\n  "b": 2\r\n}'), 'it is not valid JSON (line 3, column 3)');
   t.end();
 });

@@ -13,7 +13,7 @@ t.test('stored credentials that no adapter can use are reported without their co
   for (const [content, expected] of [
     ['{}', []],
     ['{"ollama":{"baseURL":"http://127.0.0.1:1"}}', []],
-    ['{"openai":{"apiKey":"canary', ['it is not valid JSON (at position 27)']],
+    ['{"openai":{"apiKey":"canary', ['it is not valid JSON (line 1, column 28)']],
     ['["canary"]', ['it must contain a JSON object with one entry for each provider']],
     ['{"openai":"canary","google":{"apiKey":5}}', ['the entry openai must be an object', 'google.apiKey must be a string, not a number']],
   ] as const) {

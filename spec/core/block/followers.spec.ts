@@ -119,6 +119,18 @@ t.test('after onGone a follower is not called', async (t) => {
   t.equal(watches.size, 0);
 });
 
+t.test('what happens in runs comes to those who asked for it, until they leave', async (t) => {
+  const { followers } = followersIn(t, t.testdir({}));
+  const calls: string[] = [];
+  const leave = followers.add({ onRun: ({ id }) => void calls.push(id) });
+  followers.add({});
+  const fact = (id: string) => ({ name: 'tool.called', block: 'a', id, call: '1.1', tool: 'x/y' }) as const;
+  followers.ran(fact('m1'));
+  leave();
+  followers.ran(fact('m2'));
+  t.strictSame(calls, ['m1']);
+});
+
 t.test('an error of a follower is reported and does not reach others', async (t) => {
   const { followers, feed } = followersIn(t, t.testdir({}));
   const warnings: string[] = [];

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
@@ -120,6 +121,51 @@ t.test('the secret is shown once, and lies in auth.json alone', async (t) => {
   t.strictSame(JSON.parse(readFileSync(auth, 'utf8')), {});
   await t.rejects(one.blocks.removeHook('eve', 'issues'), { code: 'HOOK_NOT_FOUND', status: 404 });
   t.ok(existsSync(auth));
+});
+
+t.test('goes-along: a rename that is killed before the secrets of hooks have moved is ended by the next start', async (t) => {
+  const { one, secret } = await hooked(t);
+  const left = mkdtempSync(join(tmpdir(), 'blockhouse-rename-'));
+  t.teardown(() => rmSync(left, { recursive: true, force: true }));
+  one.core.events.on('block.restored', () => cpSync(one.workspace, left, { recursive: true }));
+  await one.blocks.rename('ada', { name: 'eve' });
+  await one.core.close();
+  rmSync(join(left, '.lock'));
+  const auth = join(left, 'auth.json');
+  t.match(JSON.parse(readFileSync(auth, 'utf8')), { hooks: { ada: { issues: secret } } }, 'still under the old name');
+
+  writeFileSync(`${auth}.good`, readFileSync(auth), { mode: 0o600 });
+  writeFileSync(auth, '{', { mode: 0o600 });
+  const faulty = await startCore(t, { workspace: left });
+  t.match(await faulty.told('workspace.fault'), { what: 'rename ada to eve' });
+  await faulty.core.close();
+  renameSync(`${auth}.good`, auth);
+
+  const next = await startCore(t, { workspace: left });
+  await next.blocks.takeDelivery('eve', 'issues', signed(secret));
+  t.same(Object.keys(JSON.parse(readFileSync(auth, 'utf8')).hooks), ['eve']);
+  t.notOk(existsSync(join(left, 'archive', '.rename.json')), 'nothing is left of the rename');
+  await next.core.close();
+  // Killed a moment later: the secrets have moved, and the note is still there.
+  writeFileSync(join(left, 'archive', '.rename.json'), JSON.stringify({ from: 'ada', to: 'eve', wasRunning: false, at: new Date(0).toISOString() }));
+  const last = await startCore(t, { workspace: left });
+  await last.blocks.takeDelivery('eve', 'issues', signed(secret, { id: 'msg_2' }));
+});
+
+t.test('goes-along: a rename whose secrets can not be moved says so, and runs under its new name', async (t) => {
+  const { one, secret } = await hooked(t);
+  await one.blocks.start('ada');
+  const auth = join(one.workspace, 'auth.json');
+  const good = readFileSync(auth);
+  one.core.events.on('block.restored', () => writeFileSync(auth, '{', { mode: 0o600 }));
+  const why = /ada was renamed to eve, but the secrets of its hooks .* still kept under the old name.* The next start of the server tries again\.$/;
+  await t.rejects(one.blocks.rename('ada', { name: 'eve' }), { message: why });
+  t.match(await one.blocks.details('eve'), { config: { enabled: true } });
+  t.match(one.factsOf('block.renamed'), [{ block: 'eve', from: 'ada' }]);
+  await one.core.close();
+  writeFileSync(auth, good, { mode: 0o600 });
+  const next = await startCore(t, { workspace: one.workspace });
+  await next.blocks.takeDelivery('eve', 'issues', signed(secret));
 });
 
 t.test('what can not be a hook is refused with the field', async (t) => {

@@ -21,7 +21,7 @@ t.test('the messages of a client are read as they are', async (t) => {
 t.test('what is wrong with a message is named with its field', async (t) => {
   const cases: [text: string, error: RegExp][] = [
     ['', /not valid JSON/],
-    ['{', /not valid JSON/],
+    ['{', /not valid JSON \(line 1, column 2\)/],
     ['{"type":"ping"}{"type":"ping"}', /not valid JSON/],
     ['\ufeff{"type":"ping"}', /not valid JSON/],
     ['undefined', /not valid JSON/],

@@ -46,14 +46,14 @@ async function streamed<T>(context: RouteContext, messageId: string, wait: Wait,
 
 /** Shows the run from now on, and first what waits for a person already: nothing else would say why nothing comes. */
 async function showRun(context: RouteContext, messageId: string, frames: ReplyFrames, stops: StopFollowing[]): Promise<void> {
-  const { events, blocks } = context.core;
+  const { blocks } = context.core;
   const block = param(context, 'name');
   const heard = new Set<string>();
   const show = (frame: RunFrame): void => {
     if (frame.type === 'approval') heard.add(frame.id);
     frames.run(frame);
   };
-  stops.push(followSteps(events, block, show, messageId));
+  stops.push(followSteps(blocks, block, show, messageId));
   const { waitingFor = [] } = (await blocks.message(block, messageId)).entry;
   if (waitingFor.length === 0) return;
   // The message says what it waited for when somebody worked on it last; since then, some of it may have been decided.

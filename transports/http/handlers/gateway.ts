@@ -2,6 +2,7 @@
 import { isObject } from '../../../core/base/json.ts';
 import {
   assertMayAsk,
+  assertModelIsName,
   BlockhouseError,
   type ChatDone,
   type ChatRequest,
@@ -107,7 +108,7 @@ function unlessUnknown(error: unknown): { readonly targets: readonly ModelTarget
 /** Throws KEY_FORBIDDEN naming the setting, or the model that is an address. */
 function assertMayConfigure(key: NamedKey, body: unknown): void {
   if (!isObject(body)) return;
-  assertMayAsk(key, CONFIG_FIELDS, { model: body['model'] });
+  assertModelIsName(key, body['model']);
   assertMayAsk(key, CONFIG_FIELDS, body['config'], 'config.');
 }
 

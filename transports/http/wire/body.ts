@@ -20,6 +20,7 @@ import { parseInSlices, TooMuchJson } from '../../../core/base/json-slices.ts';
 import { hasRoom, nextTurn, sharedTurn } from '../../../core/base/next-turn.ts';
 import { ReusedTimer } from '../../../core/base/reused-timer.ts';
 import { BlockhouseError, invalidRequest, type NamedKey } from '../../../core/index.ts';
+import { notJson, notUtf8, tooLarge, tooMuch } from './body-faults.ts';
 import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
 import type { RouteContext, ServerContext } from './route.ts';
 
@@ -324,7 +325,7 @@ function parse(bytes: Buffer, values: number): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw notJson(error as Error);
+    throw notJson(error as Error, text);
   }
 }
 
@@ -343,31 +344,11 @@ async function parseLarge(bytes: Buffer, values: number, exchange: Exchange, out
   }
 }
 
-function tooMuch(fault: string): BlockhouseError {
-  return invalidRequest('', `The body ${fault}.`);
-}
-
-function notUtf8(cause?: unknown): BlockhouseError {
-  return new BlockhouseError('INVALID_REQUEST', 'The body is not valid UTF-8.', { cause, details: [{ path: '', message: 'is not valid UTF-8' }] });
-}
-
-function notJson(error: Error): BlockhouseError {
-  const where = /position \d+/.exec(error.message)?.[0];
-  return new BlockhouseError('INVALID_REQUEST', `The body is not valid JSON${where === undefined ? '' : ` (at ${where})`}.`, {
-    cause: error,
-    details: [{ path: '', message: 'is not valid JSON' }],
-  });
-}
-
 function shredded(): BlockhouseError {
   return invalidRequest(
     '',
     `The body came in more than ${MAX_SMALL_CHUNKS} chunks of less than ${SMALL_CHUNK_BYTES} bytes; send it with a Content-Length, or in larger chunks.`,
   );
-}
-
-function tooLarge(limit: number): BlockhouseError {
-  return new BlockhouseError('BODY_TOO_LARGE', `The body is larger than ${limit} bytes.`);
 }
 
 /** How long the rest of a refused body may arrive before its connection is cut. */

@@ -12,6 +12,7 @@ import { hasRoom, sharedTurn } from '../../../core/base/next-turn.ts';
 import { toJsonText } from '../../../core/base/json-text.ts';
 import { type BlockhouseError, errorBody, type Warning } from '../../../core/index.ts';
 import { COMMON_HEADERS, failureHeaders } from '../../raw-answer.ts';
+import { isOfProvider, type RateHeaders } from './rate-headers.ts';
 import { unreadAnswers } from './unread-answers.ts';
 
 /** The content type of every JSON answer. */
@@ -66,12 +67,12 @@ export function errorReply(error: BlockhouseError, requestId: string): JsonReply
 
 /**
  * Writes a whole reply. `hold` delays only the end of the answer: its content leaves at once, and Node closes a connection that is not kept
- * alive when the answer ends. Does nothing for an answer that has begun or whose client has left.
+ * alive when the answer ends. `rates` are for a key with limits by the minute. Does nothing for an answer that has begun or whose client has left.
  */
-export function writeJson(res: ServerResponse, reply: JsonReply, requestId: string, hold?: Promise<void>): void {
+export function writeJson(res: ServerResponse, reply: JsonReply, requestId: string, hold?: Promise<void>, rates?: RateHeaders): void {
   if (res.headersSent || res.destroyed) return;
   const body = reply.body === undefined || reply.body instanceof Written ? reply.body : new Written(toJsonText(reply.body));
-  res.writeHead(reply.status, headersOf(body, reply.headers, requestId));
+  res.writeHead(reply.status, headersOf(body, reply.headers, requestId, rates));
   const content = body === undefined ? undefined : asWritten(body.content);
   // Behind another answer (pipelining) it is handed over at once, so that Node counts its bytes and reads no more requests than it should.
   if (hold === undefined && res.socket === null) send(res, content);
@@ -136,11 +137,12 @@ function fixedBeside(further: Readonly<Record<string, string>>): string[] {
 }
 
 /** Names and values in turn: the form that Node accepts without copying. */
-function headersOf(body: Written | undefined, further: JsonReply['headers'], requestId: string): string[] {
+function headersOf(body: Written | undefined, further: JsonReply['headers'], requestId: string, rates: RateHeaders | undefined): string[] {
   const list = further?.['content-security-policy'] === undefined && further?.['cache-control'] === undefined ? [...FIXED_HEADERS] : fixedBeside(further);
   if (further?.['x-request-id'] === undefined) list.push('x-request-id', requestId);
   if (body !== undefined) list.push('content-type', body.type, 'content-length', String(Buffer.byteLength(body.content)));
-  if (further !== undefined) for (const name in further) list.push(name, further[name] ?? '');
+  if (further !== undefined) for (const name in further) if (rates === undefined || !isOfProvider(name)) list.push(name, further[name] ?? ''); // own-limits
+  rates?.(list);
   return list;
 }
 

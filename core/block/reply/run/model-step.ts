@@ -16,8 +16,9 @@ import type { Attempt } from '../attempt.ts';
 import type { BlockContext } from '../block-context.ts';
 import { recordCall } from '../bookkeeping.ts';
 import { reserveCall } from '../budget-check.ts';
-import { type ModelAnswer, ModelCallFailure } from '../call-model.ts';
+import { answerBehind, type ModelAnswer, ModelCallFailure } from '../call-model.ts';
 import type { Called } from '../reply-machine.ts';
+import { isDiskFault } from '../unsaved-answer.ts';
 import { promptRoom, type Window } from '../window.ts';
 import { ResultImages } from './result-images.ts';
 import type { RunJournal } from './run-journal.ts';
@@ -76,8 +77,11 @@ export class ModelStep {
     this.#openStream();
     await this.journal.append([{ t: 'model', step, at: context.at(), provider, model, tokens: prompt.tokens }], { quiet: true });
     try {
-      const answer = await this.#ask(prompt, step, concludes, signal);
-      await this.journal.append(this.#recordsOf(answer, step, concludes));
+      const answer =
+        this.#keptAnswer(step, concludes) ??
+        (await this.#ask(prompt, step, concludes, signal).catch((error: unknown) => this.#keep(error, answerBehind(error), step, concludes)));
+      await this.journal.append(this.#recordsOf(answer, step, concludes)).catch((error: unknown) => this.#keep(error, answer, step, concludes));
+      context.unsaved.drop();
       await recordCall(context, answer.bill, 'chat', messageId); // billed-then-recorded
       return undefined;
     } catch (error) {
@@ -87,6 +91,19 @@ export class ModelStep {
       if (bill !== undefined) await recordCall(context, bill, 'chat', messageId);
       return this.#failed(failure, attempt);
     }
+  }
+
+  /** paid-once (unsaved-answer.ts). */
+  #keptAnswer(step: number, concludes: boolean): ModelAnswer | undefined {
+    const { context, attempt } = this.#options;
+    const kept = context.unsaved.of(attempt.message);
+    return kept?.step === step && kept.concludes === concludes ? kept.answer : undefined;
+  }
+
+  #keep(error: unknown, answer: ModelAnswer | undefined, step: number, concludes: boolean): never {
+    const { context, attempt, candidate } = this.#options;
+    if (answer !== undefined && isDiskFault(error)) context.unsaved.keep({ message: attempt.message, candidate, answer, step, concludes, isRecorded: false });
+    throw error;
   }
 
   /** An attempt that has got on does not count. */

@@ -5,7 +5,7 @@ import type { CoreBus, Timing } from '../../../bus.ts';
 import { faultText } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { BlockContents, BlockRef, Unconfirmed } from '../../port.ts';
-import type { BlockList, BlockListener, BlockStore, DamageListener, EntrySource, RenameByMoves, StoredBlock } from '../../store.ts';
+import type { BlockList, BlockListener, BlockStore, DamageListener, EntrySource, Rename, RenameByMoves, StoredBlock } from '../../store.ts';
 import { FolderWatches } from '../watch.ts';
 import type { BlockFolders } from './block-folders.ts';
 import { BlockIndex, sweep } from './block-index.ts';
@@ -38,10 +38,13 @@ export class FileBlocks implements BlockStore {
     });
   }
 
-  async open(): Promise<void> {
+  async open(): Promise<Rename | undefined> {
     const { folders, now } = this.#options;
     await folders.open(this.#onFault);
-    await endRename(folders, now()).catch((error: unknown) => this.#onFault(`archive/${RENAME_NOTE}`, error));
+    return endRename(folders, now()).catch((error: unknown) => {
+      this.#onFault(`archive/${RENAME_NOTE}`, error);
+      return undefined;
+    });
   }
 
   close(): Promise<void> {

@@ -38,18 +38,20 @@ export async function forgetRename(folders: BlockFolders): Promise<void> {
 }
 
 /**
- * Ends a rename that a crash has interrupted; without one, nothing happens. Rejects when the block can't be moved; the note stays then, and the block
- * is where it was.
+ * Ends a rename that a crash has interrupted; without one, nothing happens. Resolves with the rename if its block has the new name: its note stays until
+ * `forgetRename`. Rejects when the block can't be moved; the note stays then, and the block is where it was.
  */
-export async function endRename(folders: BlockFolders, now: number): Promise<void> {
+export async function endRename(folders: BlockFolders, now: number): Promise<Rename | undefined> {
   const bytes = await readRegular(pathOf(folders), MAX_BYTES);
-  if (bytes === undefined) return;
+  if (bytes === undefined) return undefined;
   const note = parseBytes(bytes);
   check(note);
   const left = (await folders.list()).find(({ originalName, archivedAt }) => originalName === note.from && archivedAt >= note.at);
   if (left !== undefined) await putBack(folders, left, note, now);
   else if (note.wasRunning) await runAgain(folders, note, now);
+  if (left === undefined && isThere(folders, note.to) && !isThere(folders, note.from)) return note;
   await forgetRename(folders);
+  return undefined;
 }
 
 /** not-acknowledged. */

@@ -5,6 +5,7 @@
 //   nothing is lost.
 import { isObject, tryParseJson } from '../../../base/json.ts';
 import type { StreamFrame } from '../../../types.ts';
+import { RUN_FACTS, type RunFact } from '../../run-fact.ts';
 import { pieces } from './pieces.ts';
 
 type StepOf<F> = F extends StreamFrame ? Readonly<Omit<F, 'type' | 'block'>> : never;
@@ -23,6 +24,8 @@ export type Item =
   | { readonly is: 'released'; readonly block: number }
   /** A block has come or gone, or has another name. */
   | { readonly is: 'moved'; readonly name: string }
+  /** Something has happened in a run. */
+  | { readonly is: 'run'; readonly fact: RunFact }
   /** A setting has changed. */
   | { readonly is: 'setting' }
   /** To the owner: the sender follows the block, and has its steps up to `since`. */
@@ -86,6 +89,7 @@ const FORMS: ReadonlyMap<unknown, (item: Fields) => boolean> = new Map<Item['is'
   ['released', hasBlock],
   ['document', (item) => hasBlock(item) && typeof item['kind'] === 'string'],
   ['moved', ({ name }) => typeof name === 'string'],
+  ['run', ({ fact }) => isRunFact(fact)],
   ['setting', () => true],
   ['follow', (item) => hasBlock(item) && Number.isSafeInteger(item['since'])],
   ['step', (item) => hasBlock(item) && isStep(item['step'])],
@@ -95,6 +99,12 @@ const FORMS: ReadonlyMap<unknown, (item: Fields) => boolean> = new Map<Item['is'
 /** other-versions. */
 function isItem(item: unknown): item is Item {
   return isObject(item) && FORMS.get(item['is'])?.(item) === true;
+}
+
+function isRunFact(fact: unknown): boolean {
+  if (!isObject(fact) || !RUN_FACTS.some((name) => name === fact['name'])) return false;
+  const place = String(fact['name']).startsWith('tool.') ? fact['call'] : fact['approval'];
+  return [fact['block'], fact['id'], place].every((text) => typeof text === 'string');
 }
 
 function isStep(step: unknown): boolean {

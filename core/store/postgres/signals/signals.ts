@@ -8,6 +8,7 @@
 // unguessed: every user of a database may listen to each channel, and speak on it. So the names of ours are made of a secret that only those know who may read the schema.
 // gaps: after a connection that broke, whoever shows something reads it again.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { RunFact } from '../../run-fact.ts';
 import type { StorePlace } from '../place.ts';
 import type { Database } from '../pool.ts';
 import { CHANNELS, FOLLOWED, NOTIFY } from '../sql/signals.ts';
@@ -21,6 +22,8 @@ export type Hint =
   | { readonly what: 'work' | 'wish' | 'released' | 'gone'; readonly block: number }
   | { readonly what: 'document'; readonly block: number; readonly kind: string }
   | { readonly what: 'setting'; readonly block: undefined }
+  /** In a run of another server. */
+  | { readonly what: 'run'; readonly block: undefined; readonly fact: RunFact }
   /** A block has come or gone, or has another name. */
   | { readonly what: 'moved'; readonly block: undefined; readonly name: string };
 
@@ -29,6 +32,7 @@ export type Told =
   | { readonly what: 'work' | 'wish' | 'released'; readonly block: number }
   | { readonly what: 'document'; readonly block: number; readonly kind: string }
   | { readonly what: 'setting' }
+  | { readonly what: 'run'; readonly fact: RunFact }
   | { readonly what: 'moved'; readonly name: string };
 
 /** What signals work with. */
@@ -147,6 +151,7 @@ export class PostgresSignals {
     const { what } = told;
     if (what === 'setting') this.#send(this.#channel(), [{ is: 'setting' }]);
     else if (what === 'moved') this.#send(this.#channel(), [{ is: 'moved', name: told.name }]);
+    else if (what === 'run') this.#send(this.#channel(), [{ is: 'run', fact: told.fact }], true);
     else if (what === 'document') this.#send(this.#channel(), [{ is: 'document', block: told.block, kind: told.kind }], told.kind !== 'config');
     else {
       const isOurs = what === 'work' && this.#ours.has(told.block); // nobody else has anything to do
@@ -300,6 +305,7 @@ export class PostgresSignals {
   #takeItem(from: string, item: Item): void {
     if (item.is === 'setting') this.#hint({ what: 'setting', block: undefined });
     else if (item.is === 'moved') this.#hint({ what: 'moved', block: undefined, name: item.name });
+    else if (item.is === 'run') this.#hint({ what: 'run', block: undefined, fact: item.fact });
     else if (item.is === 'document') this.#hint({ what: 'document', block: item.block, kind: item.kind });
     else if (item.is === 'work' || item.is === 'wish' || item.is === 'released') this.#hint({ what: item.is, block: item.block });
     else if (item.is === 'follow') this.#followers.follow(from, item.block, item.since);

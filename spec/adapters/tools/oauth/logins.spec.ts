@@ -77,7 +77,7 @@ t.test('what can not be signed in to safely is refused with what helps, and noth
     ],
     [{ metadata: (all) => ({ ...all, code_challenge_methods_supported: ['plain'] }) }, { clientId: 'person' }, /no safe way/],
     [{}, { clientId: 'https://app.example/client.json' }, /takes no address of a document/],
-    [{ metadata: ({ registration_endpoint: _, ...all }) => all }, {}, /register one there, .*`blockhouse tools login crm --client-id <id>`/],
+    [{ metadata: ({ registration_endpoint: _, ...all }) => all }, {}, /register one there, .*`blockhouse tools login crm --client-id <text>`/],
     [{ resource: (url) => ({ resource: url, authorization_servers: ['https://10.0.0.1'] }) }, { issuer: undefined }, /leads to https:\/\/10\.0\.0\.1/],
     [{ oauth: () => ({ clientId: 'robot' }) }, { clientId: 'person' }, /mcp\.json names another client id/],
   ];

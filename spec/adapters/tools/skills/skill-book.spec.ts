@@ -85,6 +85,8 @@ t.test('approvals go along with the name of a block, and end with it', async (t)
   renameSync(join(workspace, 'blocks/ada'), join(workspace, 'blocks/bob'));
   await book.rename('ada', 'bob');
   t.equal(await stateOf('bob', 'invoice'), 'approved');
+  await book.rename('ada', 'bob', true);
+  t.equal(await stateOf('bob', 'invoice'), 'approved', 'a rename that is resumed may have moved them already');
   await book.rename('nobody', 'bob');
   t.equal(await stateOf('bob', 'invoice'), 'new', 'a block without approvals takes none over');
   await approve('bob', 'invoice');

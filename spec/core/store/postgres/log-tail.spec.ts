@@ -17,7 +17,13 @@ interface LogRig extends Pick<PostgresLogOptions, 'database' | 'block'> {
 
 function logOf(t: Test, { database, block, node, maxFileBytes, now = Date.now, lines = [] }: LogRig): PostgresLog {
   const listener = {
-    onLogged: (_file: string, _offset: number, text: string) => void lines.push(text.trim().split(' ')[2] ?? ''),
+    onLogged: (_file: string, _offset: number, text: string) =>
+      void lines.push(
+        ...text
+          .trim()
+          .split('\n')
+          .map((line) => line.split(' ')[2] ?? ''),
+      ),
     onLogFault: (error: Error) => t.fail(error.message),
     logLimits: () => ({ maxFileBytes, maxFiles: 50 }),
   };

@@ -56,3 +56,33 @@ t.test('lines that would use up memory are not taken, and each hears what became
   t.same(ends, ['away']);
   t.equal(writer.add(lineOf('x')), true, 'there is room again');
 });
+
+t.test('lines of a batch that follow each other in a file are one row, as long as it is short', async (t) => {
+  const rows: unknown[][] = [];
+  const query = async (_: unknown, [, at, block, file, place, bytes]: readonly (readonly unknown[])[]): Promise<unknown[]> => {
+    for (const index of at?.keys() ?? []) rows.push([at?.[index], block?.[index], file?.[index], place?.[index], String(bytes?.[index])]);
+    return [];
+  };
+  const writer = new LogWriter({ query } as unknown as Database, () => 'me');
+  const ended: string[] = [];
+  const add = (block: number, file: string, place: number, text: string, at = '1') =>
+    writer.add({ block, file, place, text, at, onEnd: () => void ended.push(text.slice(0, 6)) });
+  const long = `long ${'x'.repeat(1790)}\n`;
+  add(1, 'a', 0, 'one é\n');
+  add(2, 'a', 0, 'other\n');
+  add(1, 'a', 7, 'two\n', '2');
+  add(1, 'b', 0, 'next\n');
+  add(1, 'b', 5, long);
+  add(1, 'b', 5 + long.length, 'more\n');
+  add(1, 'b', 9000, 'after a gap\n');
+  await writer.flush();
+  t.strictSame(rows, [
+    ['2', 1, 'a', 0, 'one é\ntwo\n'],
+    ['1', 2, 'a', 0, 'other\n'],
+    ['1', 1, 'b', 0, 'next\n'],
+    ['1', 1, 'b', 5, long],
+    ['1', 1, 'b', 5 + long.length, 'more\n'],
+    ['1', 1, 'b', 9000, 'after a gap\n'],
+  ]);
+  t.equal(ended.length, 7, 'each line hears of its end');
+});

@@ -62,11 +62,17 @@ t.test('a key that has reached its cap is refused until the next day, and the li
   let now = Date.parse('2026-11-22T22:00:00.000Z');
   const server = await startServer(t, { clock: () => now });
   const key = await keyOf(server, { name: 'capped', tokensPerDay: 6 });
+  const capped: object[] = [];
+  server.core.events.on('key.capped', (fact) => void capped.push(fact));
   const statuses = [];
   for (let call = 0; call < 4; call += 1) statuses.push((await ask(server, key)).status);
   t.same(statuses, [200, 200, 429, 429]);
   const refused = await ask(server, key);
   t.match(refused, { status: 429, json: { code: 'KEY_CAP_REACHED', error: /6 tokens a day/ }, headers: { 'retry-after': '7200' } });
+  t.notMatch(refused.text, /blockhouse/, 'the command is for the owner');
+  t.strictSame(capped, [
+    { key: 'capped', group: null, cap: '6 tokens a day', resets: 'at 00:00 UTC', raise: 'blockhouse key set capped --tokens-per-day <count>' },
+  ]);
   t.match((await server.call('GET', '/api/keys')).json, {
     keys: [{ name: 'capped', tokensPerDay: 6, usdPerDay: null, unpriced: 'allow', spentToday: { tokens: Number, calls: 2, unpricedCalls: 0 } }],
   });

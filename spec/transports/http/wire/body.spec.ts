@@ -28,7 +28,7 @@ const nested = (depth: number): string =>
 
 const MALFORMED: [title: string, body: string | Buffer, telling: RegExp][] = [
   ['no body', '', /body is empty/],
-  ['only spaces', '  \n', /not valid JSON/],
+  ['only spaces', '  \n', /not valid JSON \(line 2, column 1\)/],
   ['null', 'null', /The body must be an object, not null/],
   ['an array', '[]', /The body must be an object, not an array/],
   ['a string', '"x"', /The body must be an object, not a string/],
@@ -36,7 +36,8 @@ const MALFORMED: [title: string, body: string | Buffer, telling: RegExp][] = [
   ['half an object', '{"adapter":', /not valid JSON/],
   ['something behind the document', `${chat({})}x`, /not valid JSON/],
   ['two documents', chat({}) + chat({}), /not valid JSON/],
-  ['a trailing comma', '{"adapter":"ollama",}', /not valid JSON/],
+  ['a trailing comma', '{"adapter":"ollama",}', /not valid JSON \(line 1, column 21\)/],
+  ['a missing comma', '{\n  "adapter": "ollama"\n  "model": "m"\n}', /^The body is not valid JSON \(line 3, column 3\)\.$/],
   ['a BOM', `\ufeff${chat({})}`, /not valid JSON/],
   ['UTF-16', Buffer.from(chat({}), 'utf16le'), /not valid (JSON|UTF-8)/],
   ['UTF-16 with a BOM', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(chat({}), 'utf16le')]), /not valid UTF-8/],

@@ -1,8 +1,11 @@
 // The calls of the model in a run: what they are sent, what they reserve, and what is recorded.
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { waitFor } from '../../../../../core/block/reply/run/parts.ts';
 import { ResultImages } from '../../../../../core/block/reply/run/result-images.ts';
 import { RunState } from '../../../../../core/tools/journal.ts';
+import { pulseIn } from '../../../../support/held-daemon.ts';
 import { answerRecord, modelRecord, resultRecord, runRecord } from '../../../../support/tools/records.ts';
 import { pay, RULES, toolCore } from '../../../../support/tools/tool-core.ts';
 import type { Said, Seen } from '../../../../support/tools/tool-model.ts';
@@ -20,6 +23,25 @@ t.test('the model gets the definitions, is asked to conclude at a limit, and the
     [{ step: 1 }, { step: 1, stopReason: 'tool_use' }, { step: 2 }, { step: 2, text: 'Paid.' }],
   );
   t.match(one.readJson('ada', 'costs'), { calls: 2, totalInput: 20, totalOutput: 10 });
+});
+
+t.test('paid-once: an answer whose bill could not be written is kept for its step, and the run goes on with it', async (t) => {
+  const one = await toolCore(t, { rules: RULES, say: ({ results }) => (results.length === 0 ? [pay('bob')] : 'Paid.') });
+  const ledger = join(one.workspace, 'ledger.jsonl');
+  mkdirSync(ledger);
+  const id = await one.post('Pay bob.');
+  t.match((await pulseIn(one, 'ada', 'backoff')).reason, { code: 'STORAGE_FAILED', message: /The answer is kept/ });
+  for (let again = 0; again < 3; again += 1) {
+    await one.blocks.start('ada');
+    await one.inState('ada', 'backoff');
+  }
+  t.equal(one.prompts().length, 1);
+  rmdirSync(ledger);
+  await one.blocks.start('ada');
+  t.match(await one.outcome(id), { status: 'done' });
+  t.equal(one.prompts().length, 2, 'the second step is a call of its own');
+  t.match(await one.answerTo(id), { content: 'Paid.' });
+  t.match(one.readJson('ada', 'costs'), { calls: 2 });
 });
 
 t.test('a prompt that grows too long shows far results by their beginnings, and then concludes', async (t) => {

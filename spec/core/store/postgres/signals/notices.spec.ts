@@ -37,6 +37,8 @@ t.test('of a notice, what does not have its form is left out', async (t) => {
     { is: 'step', block: 1, step: content(3, 'abc') },
     { is: 'moved', name: 'ada' },
     { is: 'setting' },
+    { is: 'run', fact: { name: 'tool.called', block: 'ada', id: 'm1', call: '1.1', tool: 'a/b' } },
+    { is: 'run', fact: { name: 'approval.decided', block: 'ada', id: 'm1', approval: 'p', tool: 'a/b', state: 'denied' } },
     { is: 'test', id: 't' },
   ];
   const bad = [
@@ -53,6 +55,11 @@ t.test('of a notice, what does not have its form is left out', async (t) => {
     { is: 'step', block: 1 },
     { is: 'step', block: 1, step: { seq: 3, event: 'content', id: 'm' } },
     { is: 'step', block: 1, step: { seq: '3', event: 'start', id: 'm' } },
+    { is: 'run' },
+    { is: 'run', fact: { name: 'block.changed', block: 'ada', id: 'm1', call: '1.1' } },
+    { is: 'run', fact: { name: 'tool.finished', block: 'ada', id: 'm1' } },
+    { is: 'run', fact: { name: 'approval.requested', block: 'ada', id: 'm1', call: '1.1' } },
+    { is: 'run', fact: { name: 'tool.called', block: 7, id: 'm1', call: '1.1' } },
     { is: 'test' },
   ];
   t.same(noticeOf(JSON.stringify({ v: 1, from: 'x', items: [...bad, ...good] }))?.items, good);

@@ -71,6 +71,15 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.same(a.hints, [], 'a server knows what it has done');
   });
 
+  t.test('what happens in a run of one server is heard by the others', async (t) => {
+    const world = await migrated(t);
+    const [a, b] = [await server(t, world, 'a'), await server(t, world, 'b')];
+    const fact = { name: 'tool.called', block: 'ada', id: 'm1', call: '1.1', tool: 'bank/pay' } as const;
+    a.signals.tell({ what: 'run', fact });
+    await until('it is heard', () => b.hints.length === 1);
+    t.strictSame([a.hints, b.hints], [[], [{ what: 'run', block: undefined, fact }]]);
+  });
+
   t.test('what only those need who show a block shares its notices; what somebody has to do does not wait for it', async (t) => {
     const world = await migrated(t);
     const sent: number[] = [];
