@@ -88,6 +88,7 @@ function lazyServers(load: () => Promise<ToolHost>, isConfigured: () => Promise<
     approve: async (name, body, by) => (await servers()).approve(name, body, by),
     beginSignIn: async (name, body, signal) => (await servers()).beginSignIn(name, body, signal),
     finishSignIn: async (name, body) => (await servers()).finishSignIn(name, body),
+    answerSignIn: async (query, redirectURI) => (await servers()).answerSignIn(query, redirectURI),
     signOut: async (name) => (await servers()).signOut(name),
     setSecret: async (server, field, body) => (await servers()).setSecret(server, field, body),
   };

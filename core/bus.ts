@@ -2,6 +2,7 @@
 import mittModule, { type Emitter } from 'mitt';
 import type { ErrorCode } from './errors.ts';
 import type { Approval, ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, SkippedRuns, StopReason, TransitionActor, Usage } from './types.ts';
+import type { RunProgressFrame } from './types.ts';
 
 /** A chat, a request for embeddings, or one in the provider's own protocol, whose bytes go through. */
 export type CallKind = 'chat' | 'embeddings' | 'forward';
@@ -190,12 +191,7 @@ export type CoreEvents = {
    * So many calls to a provider have failed in a row that it is not called for `openMs` milliseconds: by anybody, for one model, or by the one caller whose
    * calls failed. After a pause for everybody, each caller tries by itself until one of them succeeds. `address` is set if the requests named another address than the configured one.
    */
-  'adapter.paused': PauseFact & {
-    readonly openMs: number;
-    readonly failures: number;
-    readonly code: ErrorCode;
-    readonly error: string;
-  };
+  'adapter.paused': PauseFact & { readonly openMs: number; readonly failures: number; readonly code: ErrorCode; readonly error: string };
   /** A provider that was not called for a while answers again. */
   'adapter.recovered': PauseFact;
   /**
@@ -263,6 +259,8 @@ export type CoreEvents = {
   'approval.decided': MessageFact & { readonly approval: string; readonly tool: string; readonly state: 'approved' | 'denied' | 'expired' | 'cancelled' };
   /** A call of a tool is about to be sent. */
   'tool.called': MessageFact & { readonly call: string; readonly tool: string };
+  /** A call of a tool goes on: how far it is, and in one line what its server says. With `cancelling`, its server is asked to cancel its task, for which nobody waits. */
+  'tool.progressed': MessageFact & Omit<RunProgressFrame, 'type' | 'event'>;
   /** A call of a tool has its outcome: `done`, `unknown`, or why it was refused. */
   'tool.finished': MessageFact & {
     readonly call: string;
@@ -277,6 +275,8 @@ export type CoreEvents = {
   'server.started': { readonly server: string };
   /** A process of a server of tools has ended, also when it was asked to. */
   'server.exited': { readonly server: string; readonly reason: string };
+  /** Somebody has signed in to a server of tools at an address. */
+  'server.signed-in': { readonly server: string };
   /** A notification could not be delivered, now or for good. */
   'notify.failed': { readonly target: string; readonly status: number | null; readonly isFinal: boolean };
   /** An attempt at answering a message has begun. */

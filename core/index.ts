@@ -133,6 +133,7 @@ export type {
   ToolHost,
   ToolOutcome,
   ToolQuestion,
+  ToolProgress,
   ToolTask,
 } from './tools/port.ts';
 export { resolved, type Sources, secretsNamedIn, withoutReferences } from './tools/references.ts';

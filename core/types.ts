@@ -3076,7 +3076,7 @@ export interface ToolServerSettings {
     readonly issuer?: string;
     /** What is asked for; left out, what the server says that it needs */
     readonly scope?: string;
-    /** With client_credentials: Blockhouse proves who it is with the secret `<server>.client_secret`, or with a signature of a private key (RFC 7523); default client_secret */
+    /** How the client proves who it is: with the secret `<server>.client_secret`, or with a signature of a private key (RFC 7523), which needs clientId and issuer; default client_secret */
     readonly method?: 'client_secret' | 'private_key_jwt';
     /** With private_key_jwt: the file of the private key (PEM or JWK); left out, the secret `<server>.client_key` */
     readonly keyFile?: string;
@@ -3452,6 +3452,29 @@ export interface RefreshFrame {
   readonly type: 'refresh';
   /** Name of the block */
   readonly block: string;
+}
+
+/** From the server: a call of a tool goes on. */
+export interface RunProgressFrame {
+  readonly type: 'run';
+  /** Name of the block */
+  readonly block: string;
+  /** Id of the message that is being answered */
+  readonly id: string;
+  readonly event: 'progress';
+  /** The step, and the number of the call in it: 3.1 */
+  readonly call: string;
+  readonly tool: string;
+  /** cancelling: nobody waits for the task any more, and its server is asked to cancel it */
+  readonly state: 'working' | 'cancelling';
+  /** Its server goes on with it as a task */
+  readonly task: boolean;
+  /** How far it is, as its server counts */
+  readonly progress?: number;
+  /** How far it goes */
+  readonly total?: number;
+  /** What its server says: one line */
+  readonly message?: string;
 }
 
 /** From the server: the run of a message has come to this step. */

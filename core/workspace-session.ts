@@ -251,7 +251,7 @@ export class WorkspaceSession {
     const { createWorkspaceBlocks, HaltSwitch, HeartbeatWheel, ModelCalls, Notify, Schedules, StepCounter } = parts;
     const halt = new HaltSwitch(settings, bus, now);
     options.tools?.onServer?.((fact) => {
-      if (fact.kind === 'started') bus.emit('server.started', { server: fact.server });
+      if (fact.kind !== 'exited') bus.emit(`server.${fact.kind}`, { server: fact.server });
       else bus.emit('server.exited', { server: fact.server, reason: fact.reason });
     });
     options.tools?.know?.((url) => this.#options.addresses.ownerOf(url) !== undefined);

@@ -93,6 +93,15 @@ const SENT: Readonly<Record<string, Message>> = {
     summary: 'With `steps`: a call of a tool is about to be sent, or has its outcome.',
     example: { ...step, type: 'run', event: 'tool', call: '3.1', tool: 'github/create_issue', state: 'done', isError: false, ms: 412 },
   },
+  runProgress: {
+    schema: frames.RunProgressFrame,
+    summary: 'With `steps`: a call of a tool goes on.',
+    example: {
+      ...step,
+      ...{ type: 'run', event: 'progress', call: '3.1', tool: 'files/index', state: 'working' },
+      ...{ task: true, progress: 3, total: 10, message: 'Reading' },
+    },
+  },
   approval: {
     schema: frames.ApprovalFrame,
     summary: 'With `steps`: a call waits for a person, or does not wait any more.',

@@ -11,7 +11,7 @@ export interface GuardOptions {
   readonly publicOrigin?: string | undefined;
   /** True for an address of the page, which a link on any site may lead to. */
   readonly isPage?: boolean;
-  /** True for a decision link, whose page says nobody where it is: browsers name no origin for its form. */
+  /** True for a decision link, whose page says nobody where it is: browsers name no origin for its form. Also for the end of a sign-in. */
   readonly isLink?: boolean;
   /** The origin of another site whose page may send this request. */
   readonly webOrigin?: string | undefined;

@@ -1,11 +1,12 @@
 // The calls of tools of a block, and those that wait for people, as they come, from whichever server makes them: what a WebSocket shows with `steps`, and the stream of an answer
-// with `?steps=true`. They have neither arguments nor results; the journal of the run has these.
-import type { ApprovalFrame, Blocks, FollowOptions, RunStepFrame, RunToolFrame, StopFollowing } from '../core/index.ts';
+// with `?steps=true`. They have neither arguments nor results, and of what a server says while it works one line; the journal of the run has these.
+import type { ApprovalFrame, Blocks, FollowOptions, RunProgressFrame, RunStepFrame, RunToolFrame, StopFollowing } from '../core/index.ts';
 
 /** A frame about a run. */
-export type RunFrame = RunStepFrame | RunToolFrame | ApprovalFrame;
+export type RunFrame = RunStepFrame | RunToolFrame | RunProgressFrame | ApprovalFrame;
 
 type Fact = Parameters<NonNullable<FollowOptions['onRun']>>[0];
+type ToolFact = Exclude<Fact, { readonly approval: string }>;
 
 /** Calls back with each frame about a block, or about one message of it, until the returned function is called. Throws BLOCK_NOT_FOUND. */
 export function followSteps(blocks: Pick<Blocks, 'follow'>, block: string, send: (frame: RunFrame) => void, messageId?: string): StopFollowing {
@@ -20,14 +21,15 @@ export function followSteps(blocks: Pick<Blocks, 'follow'>, block: string, send:
     const n = Number(call.split('.')[0]);
     if (last !== `${id} ${n}`) send({ type: 'run', block, id, event: 'step', n });
     last = `${id} ${n}`;
-    send({ type: 'run', block, id, event: 'tool', call, ...stateOf(fact) });
+    send({ type: 'run', block, id, call, ...detailsOf(fact) });
   };
   return blocks.follow(block, { onRun });
 }
 
-function stateOf(fact: Exclude<Fact, { readonly approval: string }>): Pick<RunToolFrame, 'tool' | 'state' | 'isError' | 'ms'> {
+function detailsOf(fact: ToolFact): Omit<RunToolFrame, 'type' | 'block' | 'id' | 'call'> | Omit<RunProgressFrame, 'type' | 'block' | 'id' | 'call'> {
   const { tool } = fact;
-  if (fact.name === 'tool.called') return { tool, state: 'called' };
-  const { outcome, isError, ms } = fact;
-  return { tool, state: outcome, isError, ...(ms !== null && { ms }) };
+  if (fact.name === 'tool.called') return { event: 'tool', tool, state: 'called' };
+  if (fact.name === 'tool.finished') return { event: 'tool', tool, state: fact.outcome, isError: fact.isError, ...(fact.ms !== null && { ms: fact.ms }) };
+  const { name: _name, block: _block, id: _id, call: _call, ...said } = fact;
+  return { event: 'progress', ...said };
 }

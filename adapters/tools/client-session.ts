@@ -118,6 +118,7 @@ export class ClientSession {
         signal,
         ask: (method, params, own) => this.#askForTask({ method, params, timeoutMs: call.timeoutMs, signal: own }),
         answers: call.input?.responses,
+        onWorking: (message) => call.onProgress?.({ isTask: true, message }),
         hasEnded: () => this.#parts.ending() !== undefined,
       });
     } finally {
@@ -139,7 +140,7 @@ export class ClientSession {
     if (this.#cancels.size > 0) await Promise.race([Promise.all(this.#cancels), delay(ms, undefined, { ref: false })]);
   }
 
-  #request({ tool, arguments: args, callId, input }: ToolCallRequest, limit: CallLimit): Promise<unknown> {
+  #request({ tool, arguments: args, callId, input, onProgress }: ToolCallRequest, limit: CallLimit): Promise<unknown> {
     const { responses, requestState } = input ?? {};
     const params = {
       ...{ name: tool, arguments: args, _meta: { [CALL_ID]: callId } },
@@ -150,7 +151,10 @@ export class ClientSession {
       signal: limit.signal,
       timeout: FOR_EVER_MS, // the limit is ours
       allowInputRequired: true,
-      onprogress: () => limit.extend(),
+      onprogress: ({ progress, total, message }) => {
+        limit.extend();
+        onProgress?.({ isTask: false, progress, total, message });
+      },
       headers: { 'idempotency-key': callId },
     });
   }

@@ -180,7 +180,8 @@ function assertAddress(url: string, headers: Readonly<Record<string, string>>, s
   const [, origin = ''] = /^([^/]*\/\/[^/?#]*)/.exec(url) ?? [];
   if (origin.includes('$')) throw new Error('url must have its origin without references'); // fixed-origin
   const address = urlOf(withoutReferences(url));
-  if (address === undefined || !/^https?:$/.test(address.protocol)) throw new Error('url must be an absolute https URL');
+  if (address === undefined || !/^https?:$/.test(address.protocol))
+    throw new Error(`url must be an absolute https URL, such as https://crm.example/mcp, not ${quoted(url)}`);
   if (address.protocol === 'http:' && !isLoopbackHost(address.hostname)) throw new Error('url must begin with https://; http is for this machine alone');
   if (address.username !== '' || address.password !== '') throw new Error('url must have no user and no password; give them as a header');
   assertRoutable(address);
@@ -189,6 +190,16 @@ function assertAddress(url: string, headers: Readonly<Record<string, string>>, s
   if (wrong !== undefined) throw new Error(`headers.${wrong.slice(0, 64)} can't be set`);
   const line = Object.entries(headers).find(([, value]) => /[^\t\x20-\x7e]/.test(value));
   if (line !== undefined) throw new Error(`headers.${line[0]} has characters that a header can't have`);
+}
+
+/** Without what may be a secret in it. */
+function quoted(url: string): string {
+  return JSON.stringify(
+    url
+      .replace(/[?#].*/s, '')
+      .replace(/^.*@/s, '…@')
+      .slice(0, 80),
+  );
 }
 
 /** A secret goes to nobody that the user has not named. */
@@ -204,11 +215,14 @@ function assertSignIn(oauth: Readonly<Record<string, unknown>> | undefined, head
     }
   }
   if (scope !== undefined && scopeOf(scope) === undefined) throw new Error('oauth.scope must be words with one space between them');
-  if (grant === 'client_credentials' && (clientId === undefined || issuer === undefined))
-    throw new Error('oauth with the grant client_credentials needs clientId and issuer, so that the secret goes to nobody else');
-  if (method !== undefined && grant !== 'client_credentials') throw new Error('oauth.method is for the grant client_credentials');
-  if (method !== 'private_key_jwt' && (keyFile !== undefined || keyId !== undefined))
-    throw new Error('oauth.keyFile and keyId are for the method private_key_jwt');
+  const isSigned = method === 'private_key_jwt';
+  if ((grant === 'client_credentials' || isSigned) && (clientId === undefined || issuer === undefined)) {
+    const what = isSigned ? 'the method private_key_jwt' : 'the grant client_credentials';
+    throw new Error(`oauth with ${what} needs clientId and issuer, so that ${isSigned ? 'it signs for' : 'the secret goes to'} nobody else`);
+  }
+  if (method === 'client_secret' && grant !== 'client_credentials')
+    throw new Error('oauth.method client_secret is for the grant client_credentials; a client with which you sign in uses its secret if it has one');
+  if (!isSigned && (keyFile !== undefined || keyId !== undefined)) throw new Error('oauth.keyFile and keyId are for the method private_key_jwt');
   if (keyFile !== undefined && !(typeof keyFile === 'string' && /^(?:~\/|\/|[A-Za-z]:[\\/])[^\p{Cc}]+$/u.test(keyFile)))
     throw new Error('oauth.keyFile must be a whole path, or one that begins with ~/');
 }

@@ -62,14 +62,17 @@ function laterSettings(store: () => SettingStore): SettingStore {
 interface ToolHostParts {
   readonly sessions: ServerSessions;
   readonly book: ServerBook;
-  readonly servers?: ToolServers;
+  readonly servers: ManagedServers;
 }
 
 function hostOf({ sessions, book, servers }: ToolHostParts): ToolHost {
   return {
     servers,
     tidy: () => void sessions.tidy().catch(() => undefined), // a call tries again, and says why it can't be made
-    onServer: (listener) => sessions.onServer(listener),
+    onServer: (listener) => {
+      sessions.onServer(listener);
+      servers.onSignIn((server) => listener({ kind: 'signed-in', server }));
+    },
     catalogue: async (names) => withFailed(await book.catalogue(names), names, sessions),
     async call(call, signal) {
       await sessions.tidy().catch((error: unknown) => {

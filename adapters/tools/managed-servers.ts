@@ -31,8 +31,8 @@ import {
 import { approvalText, type Book, unofferedOf } from './book.ts';
 import { readEntry, SERVER_NAME, type ServerEntry, shownEntry } from './entry.ts';
 import { MCP_FILE } from './mcp-json.ts';
-import { clientKeyIn, looksLikeKey } from './oauth/client-key.ts';
-import { beginLogin, finishLogin, logout, StrangeAnswer } from './oauth/logins.ts';
+import { clientKeyIn, keyInFile, looksLikeKey } from './oauth/client-key.ts';
+import { askedBy, beginLogin, finishLogin, logout, StrangeAnswer } from './oauth/logins.ts';
 import { SignInFault } from './oauth/places.ts';
 import { CLIENT_KEY, CLIENT_SECRET, forgetProgram, neededSecret, type SignInPlace } from './oauth/records.ts';
 import type { SignIns } from './oauth/sign-ins.ts';
@@ -57,11 +57,17 @@ export class ManagedServers implements ToolServers {
   readonly #book: Book;
   readonly #sessions: Sessions;
   readonly #signIns: SignIns;
+  readonly #listeners: ((server: string) => void)[] = [];
 
   constructor(book: Book, sessions: Sessions, signIns: SignIns) {
     this.#book = book;
     this.#sessions = sessions;
     this.#signIns = signIns;
+  }
+
+  /** Tells of persons who have signed in, from now on. */
+  onSignIn(listener: (server: string) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Remembers what a server lists while it works: what differs from its pin is not offered from the next message on. */
@@ -90,8 +96,19 @@ export class ManagedServers implements ToolServers {
     if (entry.fault !== undefined) throw refused(name, entry.fault);
     const { fault } = await this.#book.resolve(entry);
     if (fault !== undefined && !isAboutSources(fault)) throw refused(name, fault);
+    await this.#assertKeyFile(entry);
     await this.#book.mcp.put(name, body.server, body.settings);
     return this.get(name);
+  }
+
+  /** The file may be another one later; that there is none now is a mistake. */
+  async #assertKeyFile(entry: ServerEntry): Promise<void> {
+    const { keyFile } = (await this.#book.signInPlace(entry))?.oauth ?? {};
+    if (keyFile === undefined) return;
+    await keyInFile(keyFile).catch((fault: unknown) => {
+      if (fault instanceof SignInFault) throw refused(entry.name, fault.message);
+      throw fault;
+    });
   }
 
   async remove(name: string): Promise<void> {
@@ -166,7 +183,15 @@ export class ManagedServers implements ToolServers {
     const place = await this.#placeOf(name);
     await this.#signed(name, () => finishLogin(this.#signIns, place, body.query, this.#signIns.signal));
     this.#sessions.forgive(name); // it may have failed for want of this
+    for (const listener of this.#listeners) listener(name);
     return this.get(name);
+  }
+
+  async answerSignIn(query: string, redirectURI: string): Promise<ToolServerView> {
+    await this.#book.look();
+    const names = [...this.#book.mcp.entries().keys()];
+    const name = await this.#signed('', async () => askedBy(this.#signIns, names, query, redirectURI));
+    return this.finishSignIn(name, { query });
   }
 
   async signOut(name: string): Promise<string | undefined> {

@@ -1,9 +1,9 @@
-// Takes the secrets of a server out of what its tools return, and of what it asks people: a model would see them, and the journal would keep them. Pure: no I/O.
+// Takes the secrets of a server out of what its tools return, of what it says while they work, and of what it asks people: a model would see them, and the journal would keep them. Pure: no I/O.
 //
 // longest-first: a secret may begin with another one, whose mask would leave its end.
 // same-state: the state that a server wants back with an answer goes back as it was. No model sees it.
 import { isObject } from '../../core/base/json.ts';
-import type { ToolOutcome, ToolQuestion } from '../../core/index.ts';
+import type { ToolCallRequest, ToolOutcome, ToolQuestion } from '../../core/index.ts';
 
 const MASK = '[redacted]';
 
@@ -15,6 +15,14 @@ export function maskedResult<Outcome extends ToolOutcome | ToolQuestion>(outcome
   const { parts, structuredContent } = outcome;
   const masked = parts.map((part) => (part.text === undefined ? part : { ...part, text: textWithout(part.text, all) }));
   return { ...outcome, parts: masked, ...(structuredContent !== undefined && { structuredContent: valueWithout(structuredContent, all) }) };
+}
+
+/** A call whose progress comes without them. */
+export function maskedCall(call: ToolCallRequest, secrets: readonly string[]): ToolCallRequest {
+  const { onProgress } = call;
+  if (onProgress === undefined || secrets.length === 0) return call;
+  const all = secrets.toSorted((a, b) => b.length - a.length); // longest-first
+  return { ...call, onProgress: ({ message, ...others }) => onProgress({ ...others, ...(message !== undefined && { message: valueWithout(message, all) }) }) };
 }
 
 function textWithout(text: string, secrets: readonly string[]): string {

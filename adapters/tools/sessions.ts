@@ -6,7 +6,7 @@ import { BlockhouseError, type Environment, type ServerFact, type ToolCallReques
 import { Upstream } from '../outbound/client.ts';
 import { startHttp } from './http-server.ts';
 import { RunningBook } from './leftovers.ts';
-import { maskedResult } from './masked-result.ts';
+import { maskedCall, maskedResult } from './masked-result.ts';
 import type { SignIns } from './oauth/sign-ins.ts';
 import { Places } from './places.ts';
 import { isUnsigned, type RunningServer } from './running-server.ts';
@@ -28,6 +28,7 @@ export interface SessionsOptions {
   readonly maxProcesses?: number;
   readonly backOffMs?: number;
   readonly deafMs?: number;
+  readonly unasked?: Surroundings['unasked'];
   readonly signIns?: SignIns | undefined;
   /** Monotonic milliseconds. */
   readonly now?: (() => number) | undefined;
@@ -75,8 +76,9 @@ export class ServerSessions implements Sessions {
 
   async call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion> {
     if (this.#isClosed) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The server is shutting down.');
-    const outcome = await this.#slotOf(server, call.block).call(server, call, signal);
-    return maskedResult(outcome, server.ownSecrets ?? []);
+    const secrets = server.ownSecrets ?? [];
+    const outcome = await this.#slotOf(server, call.block).call(server, maskedCall(call, secrets), signal);
+    return maskedResult(outcome, secrets);
   }
 
   async look(server: CallableServer, signal: AbortSignal): Promise<LookedAt> {
@@ -199,6 +201,7 @@ export class ServerSessions implements Sessions {
       book: this.#book,
       deafMs: this.#options.deafMs ?? DEAF_MS,
       listMs: LIST_MS,
+      unasked: this.#options.unasked,
     };
     if (isStdio(server)) return startStdio({ server, era, signal }, surroundings);
     if (isHttp(server)) return startHttp({ server, era, signal }, { sdk, upstream: this.#upstream, signIns: this.#options.signIns, listMs: LIST_MS });

@@ -18,7 +18,7 @@ import type { CallableServer, Era, StdioStart } from './server.ts';
 import { inheritedBy } from './server-environment.ts';
 import { mayDownload } from './package-runners.ts';
 import { ServerErrors } from './server-log.ts';
-import { StdioTransport } from './stdio-transport.ts';
+import { type MostUnasked, StdioTransport } from './stdio-transport.ts';
 import { type Program, ServerProcess } from './supervisor.ts';
 
 /** What a server wrote before it ended is read for so long. */
@@ -34,6 +34,8 @@ export interface Surroundings {
   readonly deafMs: number;
   /** The least time between two looks at the tools of a server. */
   readonly listMs: number;
+  /** A test lets servers write less. */
+  readonly unasked?: Partial<MostUnasked> | undefined;
 }
 
 /** A server that is started, and how. */
@@ -97,11 +99,12 @@ class StdioServer implements RunningServer {
     this.#server = server;
     this.#surroundings = surroundings;
     this.#lists = new Throttle(surroundings.listMs, () => this.onTools?.());
-    this.#transport = new StdioTransport(process.pipes, server.settings.maxResultBytes, {
+    const listener = {
       onNoise: () => this.#endFor('has written 100 lines within a minute that are no messages'),
       onFlood: () => this.#endFor('has sent 100,000 messages, or 256 MiB of them, within a minute that answer nothing'),
       onLife: () => this.#hear(),
-    });
+    };
+    this.#transport = new StdioTransport(process.pipes, server.settings.maxResultBytes, listener, surroundings.unasked);
     const told = errors.follow(process.stderr);
     this.ended = this.#whenEnded(told, errors);
   }

@@ -34,6 +34,12 @@ const MAX_ALIKE = 50;
 const MAX_KINDS = 20;
 const MINUTE_MS = 60_000;
 
+/** What a server may write within a minute that answers nothing. */
+export interface MostUnasked {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
 /** The pipes of a server. */
 export interface Pipes {
   readonly stdin: Writable;
@@ -58,6 +64,7 @@ export class StdioTransport implements CallTransport {
   readonly begun = new Set<string>();
   readonly #pipes: Pipes;
   readonly #listener: TransportListener;
+  readonly #most: MostUnasked;
   readonly #reader: LineReader;
   /** The ids of requests without an answer. */
   readonly #open = new Set<string | number>();
@@ -70,7 +77,9 @@ export class StdioTransport implements CallTransport {
   readonly #progress = new Map<unknown, number>();
   #isClosed = false;
 
-  constructor(pipes: Pipes, maxLineBytes: number, listener: TransportListener) {
+  /** `most` is for tests. */
+  constructor(pipes: Pipes, maxLineBytes: number, listener: TransportListener, most: Partial<MostUnasked> = {}) {
+    this.#most = { messages: MAX_UNASKED, bytes: MAX_UNASKED_BYTES, ...most };
     this.#pipes = pipes;
     this.#listener = listener;
     this.#reader = new LineReader(maxLineBytes, {
@@ -156,7 +165,7 @@ export class StdioTransport implements CallTransport {
 
   /** flood-ends. */
   #isFlood(length: number): boolean {
-    const isFlood = this.#unasked.add(1) >= MAX_UNASKED || this.#unaskedBytes.add(length) >= MAX_UNASKED_BYTES;
+    const isFlood = this.#unasked.add(1) >= this.#most.messages || this.#unaskedBytes.add(length) >= this.#most.bytes;
     if (isFlood) this.#listener.onFlood();
     return isFlood;
   }

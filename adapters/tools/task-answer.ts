@@ -55,7 +55,7 @@ function timesOf(result: Record<string, unknown>, before: Omit<ToolTask, 'taskId
 /** What a server says of a task. */
 export type TaskAnswer =
   | { readonly kind: 'ended'; readonly result: ReadResult }
-  | { readonly kind: 'working'; readonly task: ToolTask }
+  | { readonly kind: 'working'; readonly task: ToolTask; readonly message?: string }
   /** It waits for a person. */
   | { readonly kind: 'asking'; readonly requests: Readonly<Record<string, unknown>> }
   /** Nothing that says something of this task. */
@@ -68,7 +68,7 @@ export function readTaskAnswer(answer: unknown, task: ToolTask): TaskAnswer {
   const why = typeof statusMessage === 'string' && statusMessage.trim() !== '' ? ` ${cleanText(statusMessage).slice(0, MAX_TEXT)}` : '';
   switch (status) {
     case 'working':
-      return { kind: 'working', task: { taskId: task.taskId, ...timesOf(answer, task) } };
+      return { kind: 'working', task: { taskId: task.taskId, ...timesOf(answer, task) }, ...(why !== '' && { message: why.trim() }) };
     case 'input_required':
       return { kind: 'asking', requests: isObject(answer['inputRequests']) ? answer['inputRequests'] : {} };
     case 'completed':

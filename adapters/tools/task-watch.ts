@@ -47,6 +47,8 @@ export interface WatchOptions {
   /** Sends a request about the task. */
   ask(method: 'tasks/get' | 'tasks/cancel' | 'tasks/update', params: TaskParams, signal?: AbortSignal): Promise<unknown>;
   hasEnded(): boolean;
+  /** Called with what the server says of a task that goes on. */
+  onWorking?(message: string | undefined): void;
   /** What people have said to what the task has asked. */
   readonly answers: JsonRecord | undefined;
 }
@@ -145,7 +147,10 @@ class TaskWatch {
     if (answer === undefined) return undefined;
     if (answer.kind !== 'unreadable') this.#unreadable = 0;
     else if (++this.#unreadable >= MAX_UNREADABLE) throw unknown(`${this.#options.server} answers about a task with what says nothing of it.`);
-    if (answer.kind === 'working') this.#task = { ...this.#task, ...answer.task };
+    if (answer.kind === 'working') {
+      this.#task = { ...this.#task, ...answer.task };
+      this.#options.onWorking?.(answer.message);
+    }
     return answer;
   }
 

@@ -23,6 +23,12 @@ const GLIMPSE_BYTES = 512;
 const MAX_HEADER_CHARACTERS = 1024;
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
+/** How many requests may wait for their turn, and how much may be held, before no more is read. */
+export interface Most {
+  readonly waiting: number;
+  readonly heldBytes: number;
+}
+
 interface Line {
   readonly bytes: Buffer;
   /** Set for a line of which the end is missing. */
@@ -36,17 +42,17 @@ class UnderWay {
   readonly all = new Set<Promise<void>>();
   readonly #byId = new Map<unknown, AbortController>();
   readonly #turns = new Set<() => void>();
-  readonly #maxWaiting: number;
+  readonly #most: Most;
   #working = 0;
   #bytes = 0;
 
-  constructor(maxWaiting: number) {
-    this.#maxWaiting = maxWaiting;
+  constructor(most: Most) {
+    this.#most = most;
   }
 
   /** cancel-is-read. */
   get isFull(): boolean {
-    return this.#turns.size >= this.#maxWaiting || this.#bytes >= MAX_HELD_BYTES;
+    return this.#turns.size >= this.#most.waiting || this.#bytes >= this.#most.heldBytes;
   }
 
   /** `work` is begun when its turn has come, and not at all if it is cancelled before. `bytes`: what it holds. */
@@ -89,17 +95,12 @@ class UnderWay {
   }
 }
 
-/** Passes on what comes until the input ends and all of it is answered. `key` is sent in place of the token. A test lets fewer wait. */
+/** Passes on what comes until the input ends and all of it is answered. `key` is sent in place of the token. `most` is for tests. */
 export async function bridgeMcp(
   client: Client,
-  {
-    input,
-    output,
-    key,
-    maxWaiting = MAX_WAITING,
-  }: { readonly input: Readable; readonly output: Writable; readonly key?: string | undefined; readonly maxWaiting?: number },
+  { input, output, key, most = {} }: { readonly input: Readable; readonly output: Writable; readonly key?: string | undefined; readonly most?: Partial<Most> },
 ): Promise<void> {
-  const underWay = new UnderWay(maxWaiting);
+  const underWay = new UnderWay({ waiting: MAX_WAITING, heldBytes: MAX_HELD_BYTES, ...most });
   const headers = { accept: 'application/json, text/event-stream', ...(key !== undefined && { authorization: `Bearer ${key}` }) };
   const failures: unknown[] = [];
   for await (const line of linesOf(input)) {

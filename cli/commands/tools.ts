@@ -78,7 +78,7 @@ export class ToolsAddCommand extends ToolsCommand {
   scope = Option.String('--scope', { description: 'With --url: what a sign-in asks for, words with spaces between them' });
   grant = Option.String('--grant', { description: 'With --url: client_credentials, if Blockhouse signs in for itself, or authorization_code' });
   method = Option.String('--method', {
-    description: 'With client_credentials: client_secret, or private_key_jwt for a signature of the key <server>.client_key',
+    description: 'How the client proves who it is: client_secret, or private_key_jwt for a signature of the key <server>.client_key',
   });
   keyFile = Option.String('--key-file', { description: 'The file of a private key to sign in with: private_key_jwt' });
   keyId = Option.String('--key-id', { description: 'The name of that key at the authorization server' });
@@ -129,7 +129,7 @@ export class ToolsAddCommand extends ToolsCommand {
     return { server: { command, args, ...(env !== undefined && { env }) } };
   }
 
-  /** How it is signed in to; undefined where nothing is said. A key signs for Blockhouse alone. */
+  /** How it is signed in to; undefined where nothing is said. With a key, Blockhouse signs in for itself unless the grant says that a person does. */
   #oauth(): Record<string, string> | undefined {
     const { clientId, issuer, scope, keyFile, keyId } = this;
     const method = this.method ?? (keyFile === undefined ? undefined : 'private_key_jwt');
@@ -261,13 +261,13 @@ function assertGrant(
   client: { readonly clientId: string | undefined; readonly issuer: string | undefined },
 ): void {
   if (grant !== undefined && !GRANTS.includes(grant)) throw new CliError('usage', `--grant must be ${GRANTS.join(' or ')}.`);
-  if (grant === 'client_credentials') {
+  if (grant === 'client_credentials' || method === 'private_key_jwt') {
     if (client.clientId === undefined || client.issuer === undefined)
       throw new CliError(
         'usage',
         'With --grant client_credentials, --method or --key-file, give --client-id and --issuer, too, so that the secret goes to nobody else.',
       );
-  } else if (method !== undefined) throw new CliError('usage', '--method and --key-file are for --grant client_credentials.');
+  } else if (method !== undefined) throw new CliError('usage', '--method client_secret is for --grant client_credentials.');
 }
 
 /** `NAME=value` and `Name: value` as an object; undefined without any. Throws a CliError. */

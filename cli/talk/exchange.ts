@@ -230,8 +230,8 @@ class Exchange {
   async #tellWhy(): Promise<BlockState> {
     const { block, api } = this.#options;
     const { state, why, next, fix } = await api.explain(block);
-    const text = oneLine(`${block} is ${state}. ${why} Next: ${next}${cureText(fix)}`);
-    if (state !== this.#toldState && state !== 'working' && state !== 'idle') await this.#say(`note: ${text}`);
+    const lines = [`note: ${block} is ${state}. ${why}`, `Next: ${next}`, cureText(fix).trim()].filter((line) => line !== '');
+    if (state !== this.#toldState && state !== 'working' && state !== 'idle') for (const line of lines) await this.#say(oneLine(line));
     this.#toldState = state;
     return state;
   }

@@ -17,7 +17,15 @@ export function runLines({ records }: RunJournal, { style }: Pick<View, 'style'>
     records.flatMap((record) => (record.t === 'answer' ? record.calls.map((call) => [`${record.step}.${call.n}`, call.tool] as const) : [])),
   );
   const asked = new Map(records.flatMap((record) => (record.t === 'ask' ? [[record.approval.id, record.call] as const] : [])));
+  const questions = new Map<string, number>();
+  const answered = new Set<string>();
   const named = (call: string): string => `${call} ${oneLine(tools.get(call) ?? '')}`;
+  /** One that goes on with the answer of a person is no other try. */
+  const sentText = ({ call, at, try: tries }: Of<'call'>): string => {
+    const own = tries - (questions.get(call) ?? 0);
+    const what = answered.delete(call) ? 'goes on with the answer' : 'called';
+    return `${what}  ${time(at)}${own > 1 ? `, try ${own}` : ''}`;
+  };
   return records.flatMap((record): string[] => {
     switch (record.t) {
       case 'run':
@@ -34,12 +42,14 @@ export function runLines({ records }: RunJournal, { style }: Pick<View, 'style'>
       case 'decision':
         return [`  ${named(asked.get(record.approval) ?? '')}: ${record.decision} by ${record.by.channel} ${oneLine(record.by.name)}${note(record.note)}`];
       case 'call':
-        return [style.dim(`  ${named(record.call)} called  ${time(record.at)}${record.try > 1 ? `, try ${record.try}` : ''}`)];
+        return [style.dim(`  ${named(record.call)} ${sentText(record)}`)];
       case 'task':
         return [style.dim(`  ${named(record.call)} goes on at its server as a task  ${time(record.at)}`)];
       case 'cancel':
         return [style.dim(`  ${named(record.call)} its server is asked to cancel the task  ${time(record.at)}`)];
       case 'input':
+        questions.set(record.call, (questions.get(record.call) ?? 0) + 1);
+        answered.add(record.call);
         return [
           `  ${named(record.call)} ${style.warn('asks a person')}: ${short(
             Object.values(record.requests)

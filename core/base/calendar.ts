@@ -3,31 +3,28 @@ import { invalidRequest } from '../errors.ts';
 
 /** When the day of `nowMs` began in `timezone`, in epoch milliseconds. Throws INVALID_REQUEST for an unknown timezone. */
 export function dayStart(nowMs: number, timezone: string): number {
-  const { year, month, day } = dateIn(timezone, nowMs);
-  return startOf(year, month, day, timezone);
+  return dayOf(nowMs, timezone).start;
 }
 
 /** When the month of `nowMs` began. */
 export function monthStart(nowMs: number, timezone: string): number {
-  const { year, month } = dateIn(timezone, nowMs);
-  return startOf(year, month, 1, timezone);
+  return monthOf(nowMs, timezone).start;
 }
 
 /** When the next day begins. */
 export function nextDayStart(nowMs: number, timezone: string): number {
-  const { year, month, day } = dateIn(timezone, nowMs);
-  return startOf(year, month, day + 1, timezone);
+  return dayOf(nowMs, timezone).end;
 }
 
 /** When the next month begins. */
 export function nextMonthStart(nowMs: number, timezone: string): number {
-  const { year, month } = dateIn(timezone, nowMs);
-  return startOf(year, month + 1, 1, timezone);
+  return monthOf(nowMs, timezone).end;
 }
 
 /** The date of `nowMs` in `timezone`, as `2026-11-20`; the first seven characters are the month. Throws INVALID_REQUEST for an unknown timezone. */
 export function dateKey(nowMs: number, timezone: string): string {
-  return keyOf(dateIn(timezone, nowMs));
+  const day = days.get(timezone);
+  return keyOf(day !== undefined && isIn(day, nowMs) ? day.date : dateIn(timezone, nowMs));
 }
 
 /** Throws INVALID_REQUEST naming `budget.timezone` for an unknown one. */
@@ -42,7 +39,45 @@ interface CalendarDate {
   readonly day: number;
 }
 
+/** From its first moment to that of the next one. */
+interface Span {
+  /** Of the first day. */
+  readonly date: CalendarDate;
+  readonly start: number;
+  readonly end: number;
+}
+
 const HOUR_MS = 3_600_000;
+
+/** The day and the month that were asked for last, by timezone: to find where one begins takes some thirty looks at a calendar, and each message asks. */
+const days = new Map<string, Span>();
+const months = new Map<string, Span>();
+
+function dayOf(nowMs: number, timezone: string): Span {
+  return spanOf(days, nowMs, timezone, (date) => {
+    const { year, month, day } = date;
+    return { date, start: startOf(year, month, day, timezone), end: startOf(year, month, day + 1, timezone) };
+  });
+}
+
+function monthOf(nowMs: number, timezone: string): Span {
+  return spanOf(months, nowMs, timezone, ({ year, month }) => {
+    const date = { year, month, day: 1 };
+    return { date, start: startOf(year, month, 1, timezone), end: startOf(year, month + 1, 1, timezone) };
+  });
+}
+
+function spanOf(spans: Map<string, Span>, nowMs: number, timezone: string, make: (date: CalendarDate) => Span): Span {
+  const last = spans.get(timezone);
+  if (last !== undefined && isIn(last, nowMs)) return last;
+  const made = make(dateIn(timezone, nowMs));
+  spans.set(timezone, made);
+  return made;
+}
+
+function isIn({ start, end }: Span, nowMs: number): boolean {
+  return nowMs >= start && nowMs < end;
+}
 
 /**
  * The first moment whose date in `timezone` is the given one or later. If a change of the clocks skips midnight, the day begins after the gap; if
@@ -67,9 +102,8 @@ function startOf(year: number, month: number, day: number, timezone: string): nu
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function dateIn(timezone: string, at: number): CalendarDate {
-  const parts = formatOf(timezone).formatToParts(at);
-  const value = (type: string): number => Number(parts.find((part) => part.type === type)?.value);
-  return { year: value('year'), month: value('month'), day: value('day') };
+  const [month = 0, day = 0, year = 0] = formatOf(timezone).format(at).split('/').map(Number);
+  return { year, month, day };
 }
 
 function formatOf(timezone: string): Intl.DateTimeFormat {

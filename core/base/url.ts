@@ -15,6 +15,8 @@ export function urlOf(text: string): URL | undefined {
 
 /** What stands before the ticket of a decision link. */
 export const LINK_PATH = '/api/decide/';
+/** Where a browser comes back at the end of a sign-in to a server of tools. */
+export const SIGN_IN_PATH = '/callback';
 const TICKET = /\/api\/decide(?:\/|%2f).*/is;
 
 /** The path without a ticket, also in a spelling that leads nowhere: a ticket is a bearer, so paths are logged, traced and shown without it. */
@@ -22,7 +24,7 @@ export function withoutTicket(path: string): string {
   return path.includes('decide') || path.includes('DECIDE') ? path.replace(TICKET, `${LINK_PATH}…`) : path;
 }
 
-/** True for a path that may be a decision link. */
+/** True for a path to which people come from elsewhere: a decision link, and the end of a sign-in. */
 export function isLinkPath(path: string): boolean {
-  return path.startsWith(LINK_PATH);
+  return path.startsWith(LINK_PATH) || path === SIGN_IN_PATH;
 }

@@ -103,12 +103,17 @@ async function decideOne(block: Block, index: ApprovalIndex, approval: string, b
   return { ...decided, block: block.name };
 }
 
-/** What the host says of a tool now. The built-in ones are none of a host. */
+/** What the host says of a tool now. The built-in ones are none of a host. Rejects with TOOL_SERVER_FAILED where a whole server can't be used: its tools are as they were. */
 async function pinNow(tools: WorkspaceTools | undefined, id: string): Promise<string | null | undefined> {
   const [server = '', ...rest] = id.split('/');
   if (tools === undefined || server === 'block') return undefined;
-  const catalogue = await tools.host.catalogue([server]);
-  return catalogue.tools.find(({ tool }) => tool === rest.join('/'))?.pin ?? null;
+  const { tools: offered, problems } = await tools.host.catalogue([server]);
+  const problem = offered.length === 0 ? problems.find((one) => one.server === server)?.problem : undefined;
+  if (problem !== undefined) {
+    const cure = 'Then approve the call, or deny it now; it waits until then.';
+    throw new BlockhouseError('TOOL_SERVER_FAILED', `${server} can't be called: ${problem.replace(/\.$/, '')}. ${cure}`);
+  }
+  return offered.find(({ tool }) => tool === rest.join('/'))?.pin ?? null;
 }
 
 /**

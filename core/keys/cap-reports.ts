@@ -28,7 +28,7 @@ export class CapReports {
   }
 
   /** Throws KEY_CAP_REACHED unless there is room. */
-  assertRoom({ name }: NamedKey, room: true | NoRoom): void {
+  assertRoom({ name }: Pick<NamedKey, 'name'>, room: true | NoRoom): void {
     if (room === true) return;
     const { bound, cap, isUnderWay, resets, retryAfterMs } = room;
     if (!isUnderWay) this.#tell(name, room);

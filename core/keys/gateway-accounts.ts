@@ -19,6 +19,7 @@ import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NotedC
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost } from './call-note.ts';
 import { CapReports } from './cap-reports.ts';
+import type { KeySums } from './call-sums.ts';
 import { HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { FailedLines } from './failed-lines.ts';
 import { KeyPlaces } from './key-places.ts';
@@ -78,7 +79,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
     const key = this.#allowed(asking);
     if (key === undefined) return undefined;
-    if (isHeld(key)) this.#hasRoom(key, this.#options.now());
+    if (isHeld(key)) this.#hasRoom(this.#held.sumsOf(key), this.#options.now());
     if (isRequest && key.hasRates) this.#rates.take(key, {});
     return this.#places.of(key);
   }
@@ -87,12 +88,13 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const key = this.#allowed(call);
     if (key === undefined) return undefined;
     const { ledger, now } = this.#options;
-    const heldAt = isHeld(key) ? now() : undefined;
-    const hasRoom = heldAt !== undefined && this.#hasRoom(key, heldAt) && ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
+    const sums = isHeld(key) ? this.#held.sumsOf(key) : undefined;
+    const heldAt = sums === undefined ? 0 : now();
+    const hasRoom = sums !== undefined && this.#hasRoom(sums, heldAt) && ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }, call.startedAt) : undefined;
     const places = this.#places.of(key);
-    if (heldAt === undefined) return new KeyPass(call, { key, taken, places }, this.#admit);
-    return new KeyHold(call, { key, taken, places, hasRoom, at: isoTime(heldAt) }, this.#reserve);
+    if (sums === undefined) return new KeyPass(call, { key, taken, places }, this.#admit);
+    return new KeyHold(call, { key, taken, places, hasRoom, at: isoTime(heldAt), sums }, this.#reserve);
   }
 
   #expectedTokens(call: AccountedCall, { name }: NamedKey): number {
@@ -117,12 +119,12 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. True if one that has its place at once has room. */
-  #hasRoom(key: NamedKey, now: number): boolean {
-    const room = this.#options.ledger.room(key, this.#held.all, now);
+  #hasRoom(sums: KeySums, now: number): boolean {
+    const room = this.#options.ledger.room(sums, sums, now);
     if (room === true) return true;
     if (room instanceof Promise)
       room.catch(() => undefined); // who reserves asks again, and gets the failure
-    else if (!room.isUnderWay) this.#caps.assertRoom(key, room);
+    else if (!room.isUnderWay) this.#caps.assertRoom(sums, room);
     return false;
   }
 
@@ -222,7 +224,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
     const meanOutput = ledger.meanOutput(key.name);
-    const room = hasRoom || ledger.room(key, this.#held.beside(hold, pricer, meanOutput));
+    const room = hasRoom || ledger.room(this.#held.sumsOf(key), this.#held.beside(hold, pricer, meanOutput));
     if (room instanceof Promise) {
       return room.then((answer) => {
         this.#caps.assertRoom(key, answer);
@@ -242,7 +244,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
   #admitNow(pass: KeyPass): Promise<void> | undefined {
     const key = this.#stillAllowed(pass);
-    const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
+    const room = isHeld(key) ? this.#options.ledger.room(this.#held.sumsOf(key), NOTHING_UNDER_WAY) : true;
     if (room instanceof Promise) return room.then((answer) => this.#caps.assertRoom(key, answer));
     this.#caps.assertRoom(key, room);
     return undefined;

@@ -20,6 +20,7 @@ import type { Writable } from '../base/writable.ts';
 import type { GatewayBook, OpenCall, UnderWay, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
 import { estimated, expectedUsage, newId, outputOf, USUAL_OUTPUT_TOKENS } from './call-note.ts';
+import { CallSums, type KeySums } from './call-sums.ts';
 import type { Bound } from './key-limits.ts';
 import type { TakenTokens } from './key-rates.ts';
 import type { NamedKey } from './named-key.ts';
@@ -52,6 +53,8 @@ export interface KeyTerms {
   readonly hasRoom: boolean;
   /** When that was: ISO 8601. */
   readonly at: string;
+  /** What is kept for calls of the key, if that was looked up already. */
+  readonly sums?: KeySums | undefined;
 }
 
 type Reserve = (hold: KeyHold, atOnce: boolean) => Promise<void> | undefined;
@@ -65,9 +68,9 @@ export class KeyHold implements Hold, OpenCall {
   pricer: Pricer = NO_PRICE;
   /** Its place among the calls under way; -1 for none. */
   slot = -1;
-  /** The sums of its key and its group that have it; undefined before it is admitted. */
-  ofKey: Account | undefined;
-  ofGroup: Account | undefined;
+  /** The sums of its key and its group, which have it once it is admitted. */
+  sums: KeySums | undefined;
+  isAdmitted = false;
   /** What it counts with while nothing is known of it, and its output at least. */
   expectedInput = 0;
   expectedOutput = 0;
@@ -88,13 +91,14 @@ export class KeyHold implements Hold, OpenCall {
   readonly hasRoom: boolean;
   readonly #reserve: Reserve;
 
-  constructor(call: AccountedCall, { key, places, taken, hasRoom, at }: KeyTerms, reserve: Reserve) {
+  constructor(call: AccountedCall, { key, places, taken, hasRoom, at, sums }: KeyTerms, reserve: Reserve) {
     this.call = call;
     this.owner = key;
     this.at = at;
     this.places = places;
     this.taken = taken;
     this.hasRoom = hasRoom;
+    this.sums = sums;
     this.#reserve = reserve;
   }
 
@@ -150,7 +154,7 @@ export class KeyHold implements Hold, OpenCall {
   usageWith(used: Usage): Usage;
   usageWith(used: Usage | undefined): Usage | undefined;
   usageWith(used: Usage | undefined): Usage | undefined {
-    if (used === undefined) return this.ofKey === undefined ? undefined : estimated(this.expectedInput, this.expectedOutput);
+    if (used === undefined) return this.isAdmitted ? estimated(this.expectedInput, this.expectedOutput) : undefined;
     return this.call.hasOutput ? this.#withExpectedOutput(used) : this.#withExpectedInput(used);
   }
 
@@ -161,18 +165,6 @@ export class KeyHold implements Hold, OpenCall {
   #withExpectedOutput(used: Usage): Usage {
     const least = this.expectedOutput;
     return used.outputTokens >= least ? used : { ...used, outputTokens: least, totalTokens: used.inputTokens + least };
-  }
-}
-
-/** What the calls under way of a key or a group count. */
-class Account {
-  readonly name: string;
-  calls = 0;
-  usd = 0;
-  tokens = 0;
-
-  constructor(name: string) {
-    this.name = name;
   }
 }
 
@@ -202,7 +194,7 @@ function sumOf(one: Used, other: Used): Used {
 export class HeldCalls {
   readonly #book: Pick<GatewayBook, 'note' | 'noteAlone'>;
   readonly #onFault: (error: unknown) => void;
-  readonly #byAccount: Readonly<Record<Bound['kind'], Map<string, Account>>> = { key: new Map(), group: new Map() };
+  readonly #sums = new CallSums((bound) => this.underWay(bound));
   /** By slot: the calls, and their numbers (in-one-place). */
   readonly #holds: (KeyHold | undefined)[] = [];
   #numbers = new Float64Array(FIRST_CALLS * NUMBERS);
@@ -219,16 +211,21 @@ export class HeldCalls {
 
   /** About what the calls under way of a key or a group count, as of a tenth of a second ago: summed-up. */
   sumOf({ kind, name }: Pick<Bound, 'kind' | 'name'>): Used {
-    return this.#byAccount[kind].get(name) ?? NOTHING;
+    return this.#sums.known(kind, name) ?? NOTHING;
+  }
+
+  /** What is kept for calls of a key: its sums, as what is under way for all of them. */
+  sumsOf(key: NamedKey): KeySums {
+    return this.#sums.of(key);
   }
 
   /** What the other calls under way of a key or a group count; with `surely`, only what they have used for sure. */
   underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own?: KeyHold, surely = false): Used {
     const sum = { usd: 0, tokens: 0 };
-    const account = this.#byAccount[kind].get(name);
+    const account = this.#sums.known(kind, name);
     if (account === undefined || account.calls === 0) return sum;
     for (const hold of this.#holds) {
-      if (hold === undefined || hold === own || (hold.ofKey !== account && hold.ofGroup !== account)) continue;
+      if (hold?.sums === undefined || hold === own || (hold.sums.ofKey !== account && hold.sums.ofGroup !== account)) continue;
       const usage = surely ? hold.call.usageSoFar() : hold.expected;
       if (usage === undefined) continue;
       sum.tokens += usage.totalTokens;
@@ -236,9 +233,6 @@ export class HeldCalls {
     }
     return sum;
   }
-
-  /** All calls under way. */
-  readonly all: UnderWay = { roughly: (bound) => this.sumOf(bound), exactly: (bound) => this.underWay(bound) };
 
   /** Those beside one that asks for room, together with what that one has used already or will surely use, and what it may use from now on. */
   beside(asking: KeyHold, pricer: Pricer, meanOutput: number | undefined): UnderWay {
@@ -254,7 +248,7 @@ export class HeldCalls {
       const isBeside = !asking.call.hasOutput && !isWithin && others.tokens > 0; // all-or-none
       return sumOf(others, isBeside ? own() : used);
     };
-    return { roughly: this.all.roughly, exactly, own };
+    return { roughly: (bound) => this.sumOf(bound), exactly, own };
   }
 
   /** The call counts as under way from now on. Undefined, or a promise that resolves, lets it be sent. Once more for a further attempt. */
@@ -274,13 +268,12 @@ export class HeldCalls {
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    const { slot, ofKey, ofGroup } = hold;
+    const { slot, sums } = hold;
     if (slot < 0) return;
     const numbers = this.#numbers;
     const usd = numbers[slot * NUMBERS + USD] ?? 0;
     const tokens = numbers[slot * NUMBERS + TOKENS] ?? 0;
-    takeOff(ofKey, usd, tokens);
-    takeOff(ofGroup, usd, tokens);
+    sums?.takeOff(usd, tokens);
     hold.slot = -1;
     this.#holds[slot] = undefined;
     this.#free[this.#freeSlots] = slot;
@@ -300,9 +293,8 @@ export class HeldCalls {
   }
 
   #join(hold: KeyHold): void {
-    const { name, group } = hold.owner;
-    hold.ofKey = this.#accountOf('key', name);
-    hold.ofGroup = group === null ? undefined : this.#accountOf('group', group);
+    hold.sums = this.#sums.join(hold.sums, hold.owner);
+    hold.isAdmitted = true;
     let slot = this.#holds.length;
     if (this.#freeSlots > 0) {
       this.#freeSlots -= 1;
@@ -320,17 +312,6 @@ export class HeldCalls {
     for (let index = 0; index < NUMBERS; index += 1) this.#numbers[from + index] = 0;
   }
 
-  #accountOf(kind: Bound['kind'], name: string): Account {
-    const accounts = this.#byAccount[kind];
-    let account = accounts.get(name);
-    if (account === undefined) {
-      account = new Account(name);
-      accounts.set(name, account);
-    }
-    account.calls += 1;
-    return account;
-  }
-
   /** summed-up. `used` is what the call has surely used. */
   #recount(hold: KeyHold, used: Usage | undefined): void {
     const usage = used === undefined ? expectationOf(hold) : hold.usageWith(used);
@@ -341,13 +322,12 @@ export class HeldCalls {
     const moreTokens = usage.totalTokens - (numbers[at + TOKENS] ?? 0);
     numbers[at + USD] = usd;
     numbers[at + TOKENS] = usage.totalTokens;
-    add(hold.ofKey, moreUsd, moreTokens);
-    add(hold.ofGroup, moreUsd, moreTokens);
+    hold.sums?.add(moreUsd, moreTokens);
   }
 
   /** noted-ahead. */
   #look(): void {
-    for (const accounts of [this.#byAccount.key, this.#byAccount.group]) for (const [name, { calls }] of accounts) if (calls === 0) accounts.delete(name);
+    this.#sums.forgetUnused();
     if (this.#holds.length === this.#freeSlots) this.#rest();
     for (const hold of this.#holds) {
       if (hold === undefined) continue;
@@ -388,17 +368,4 @@ function write(hold: KeyHold, used: Usage | undefined): KeyHold {
   hold.costUsd = hold.pricer.exact(usage);
   hold.leastUsd = hold.costUsd === null ? hold.pricer.least(usage) : null;
   return hold;
-}
-
-function add(account: Account | undefined, usd: number, tokens: number): void {
-  if (account === undefined) return;
-  account.usd += usd;
-  account.tokens += tokens;
-}
-
-function takeOff(account: Account | undefined, usd: number, tokens: number): void {
-  if (account === undefined) return;
-  account.calls -= 1;
-  account.usd = account.calls === 0 ? 0 : account.usd - usd; // no rest of a rounding stays
-  account.tokens -= tokens;
 }

@@ -68,7 +68,7 @@ export const ToolServerSettings = closedObject(
           method: {
             ...oneOf(['client_secret', 'private_key_jwt']),
             description:
-              'With client_credentials: Blockhouse proves who it is with the secret `<server>.client_secret`, or with a signature of a private key (RFC 7523); default client_secret',
+              'How the client proves who it is: with the secret `<server>.client_secret`, or with a signature of a private key (RFC 7523), which needs clientId and issuer; default client_secret',
           },
           keyFile: {
             type: 'string',

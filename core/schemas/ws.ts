@@ -116,6 +116,23 @@ export const RunToolFrame = object(
 );
 export type RunToolFrame = types.RunToolFrame;
 
+/** From the server: a call of a tool goes on. */
+export const RunProgressFrame = object(
+  {
+    ...ofRun,
+    event: name('progress'),
+    call: { type: 'string', description: 'The step, and the number of the call in it: 3.1' },
+    tool: string,
+    state: { ...oneOf(['working', 'cancelling']), description: 'cancelling: nobody waits for the task any more, and its server is asked to cancel it' },
+    task: { type: 'boolean', description: 'Its server goes on with it as a task' },
+    progress: { type: 'number', description: 'How far it is, as its server counts' },
+    total: { type: 'number', description: 'How far it goes' },
+    message: { type: 'string', description: 'What its server says: one line' },
+  },
+  ['progress', 'total', 'message'],
+);
+export type RunProgressFrame = types.RunProgressFrame;
+
 /** From the server: a call waits for a person, or does not wait any more. */
 export const ApprovalFrame = object({
   type: name('approval'),

@@ -97,6 +97,8 @@ export interface Caps {
 export interface CappedKey {
   readonly name: string;
   readonly bounds: readonly Caps[];
+  /** Where the book keeps what was spent, for as long as the limits of the key are the same; set by the book alone. */
+  place?: unknown;
 }
 
 /** What the calls under way of a server use of the caps of a key or a group, without the call that asks. */

@@ -73,6 +73,15 @@ export interface OpenTask extends ToolTask {
   readonly isCancelled?: boolean | undefined;
 }
 
+/** How far a call is, in the words of its server. Nothing of it was checked. */
+export interface ToolProgress {
+  /** The server goes on with the call as a task. */
+  readonly isTask: boolean;
+  readonly progress?: unknown;
+  readonly total?: unknown;
+  readonly message?: unknown;
+}
+
 /** One call. */
 export interface ToolCallRequest {
   readonly block: string;
@@ -90,6 +99,8 @@ export interface ToolCallRequest {
   readonly input?: { readonly responses: JsonRecord; readonly requestState?: string | undefined } | undefined;
   /** The server has made a task of the call. On disk when it resolves, and nothing is asked of the task before. */
   onTask?(task: ToolTask): Promise<void>;
+  /** Told how far the call is, as often as its server says it. */
+  onProgress?(progress: ToolProgress): void;
 }
 
 /** The reason of a signal that ends a call for good: a task is cancelled. With any other, its server goes on with it, and it can be asked for later. */
@@ -115,8 +126,10 @@ export interface ToolQuestion {
   readonly ms: number;
 }
 
-/** A process of a server was started, or has ended for this reason. */
-export type ServerFact = { readonly kind: 'started'; readonly server: string } | { readonly kind: 'exited'; readonly server: string; readonly reason: string };
+/** A process of a server was started, or has ended for this reason; or a person has signed in to a server. */
+export type ServerFact =
+  | { readonly kind: 'started' | 'signed-in'; readonly server: string }
+  | { readonly kind: 'exited'; readonly server: string; readonly reason: string };
 
 /** Runs tools. Each member rejects with a BlockhouseError and nothing else. */
 export interface ToolHost {
@@ -128,7 +141,7 @@ export interface ToolHost {
   tidy?(): void;
   /** Gets where the workspace keeps `mcp.json` and what of it is approved: files of the folder, or a database. Called before anything else is. */
   keepIn?(settings: SettingStore, kind: 'files' | 'postgres'): void;
-  /** Tells of processes from now on. */
+  /** Tells of processes and sign-ins from now on. */
   onServer?(listener: (fact: ServerFact) => void): void;
   /** Gets what says whether an address is one of a server of this workspace. A server of tools there would call itself without end. */
   know?(isOwn: (url: URL) => boolean): void;

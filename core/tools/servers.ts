@@ -34,6 +34,8 @@ export interface ToolServers {
   beginSignIn(name: string, body: unknown, signal: AbortSignal): Promise<ToolSignInBegun>;
   /** `{query}`: what the browser has brought. INVALID_REQUEST for an answer to another question, TOOL_SERVER_FAILED where the authorization server refuses. */
   finishSignIn(name: string, body: unknown): Promise<ToolServerView>;
+  /** The same for a browser that was led to `redirectURI`, an address of this server: its state says which sign-in has begun so. INVALID_REQUEST for none. */
+  answerSignIn(query: string, redirectURI: string): Promise<ToolServerView>;
   /** Gives the tokens back and forgets them. Says what was not possible of the first; undefined if all was. */
   signOut(name: string): Promise<string | undefined>;
 }

@@ -18,7 +18,11 @@ const DEFAULTS = defaultsOf(BlockTools.properties);
 
 /** Undefined for a block without tools and skills. Of one with skills alone, those of tools without servers. */
 export function toolSettings({ tools, skills = [] }: Pick<BlockConfig, 'tools'> & Partial<Pick<BlockConfig, 'skills'>>): ToolSettings | undefined {
-  if ((tools?.servers ?? []).length === 0 && skills.length === 0) return undefined;
+  return (tools?.servers ?? []).length === 0 && skills.length === 0 ? undefined : allSettings(tools);
+}
+
+/** The same of any block: of one that has lost its tools, a run that has begun before goes on with those of tools without servers. */
+export function allSettings(tools: BlockConfig['tools']): ToolSettings {
   const given: Readonly<Record<string, unknown>> = (tools ?? {}) as unknown as Record<string, unknown>;
   const all = Object.entries(DEFAULTS).map(([name, fallback]) => {
     const value = given[name];

@@ -102,7 +102,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
       await outcome(b, 'ada', id);
     }
     const shown = (all: readonly RunFrame[]): string[] =>
-      all.map((frame) => (frame.type === 'approval' ? frame.state : frame.event === 'tool' ? frame.state : `step ${frame.n}`)).sort();
+      all.map((frame) => (frame.type === 'approval' ? frame.state : frame.event === 'step' ? `step ${frame.n}` : frame.state)).sort();
     const once = ['approved', 'called', 'done', 'pending', 'step 1'];
     await until('the other one has heard all', async () => frames.every((all) => all.length >= 2 * once.length));
     for (const all of frames) t.strictSame(shown(all), [...once, ...once].sort());

@@ -76,6 +76,23 @@ t.test('17: another digest, and a tool that has changed, are APPROVAL_STALE; a c
   t.strictSame(one.effects(), []);
 });
 
+t.test('17: while a whole server can not be used, as without its secret, approving says why, and the call waits on until that is cured', async (t) => {
+  const { one, id, asked } = await waiting(t);
+  const { digest } = asked;
+  const catalogue = one.host.catalogue.bind(one.host);
+  const problem = 'its secret bank.token is not stored; store it: `blockhouse tools secret set bank.token`';
+  one.host.catalogue = async () => ({ tools: [], settings: {}, problems: [{ server: 'bank', problem }] });
+  await t.rejects(one.blocks.decideApproval(asked.id, { decision: 'approve', digest }, ME), {
+    code: 'TOOL_SERVER_FAILED',
+    message: /^bank can't be called: its secret bank\.token is not stored; store it: `.*`\. Then approve the call, or deny it now/,
+  });
+  t.equal((await one.blocks.approval(asked.id)).state, 'pending');
+  one.host.catalogue = catalogue;
+  await one.blocks.decideApproval(asked.id, { decision: 'approve', digest }, ME);
+  await one.outcome(id);
+  t.equal(one.effects().length, 1);
+});
+
 t.test('18: a deadline that passed while the server was down denies at the start, and nobody can approve after it', async (t) => {
   const over = approvalOf('a1', { expiresAt: AT });
   const files = crashedIn([runRecord(), modelRecord(1), answerRecord(1, [pay('bob')]), { t: 'ask', call: '1.1', approval: over }], ASK, {

@@ -1,8 +1,9 @@
 import t from 'tap';
-import type { ToolOutcome } from '../../core/index.ts';
+import type { ToolCallRequest, ToolOutcome } from '../../core/index.ts';
 import { axeFindings, closeBrowser } from '../support/browser.ts';
 import { pay } from '../support/tools/calls.ts';
 import { toolWorld } from '../support/tools/tool-world.ts';
+import { until } from '../support/until.ts';
 
 t.teardown(closeBrowser);
 t.setTimeout(120_000);
@@ -71,6 +72,43 @@ t.test('a call that runs is seen while it runs, and nothing asks for it again an
   await one.host.close();
   await live.waitFor({ state: 'detached' });
   await page.getByText('Done.').waitFor();
+});
+
+t.test('a call that goes on says how far it is, in the words of its server, and so does one that began before the page', async (t) => {
+  const one = await toolWorld(t, { say: ({ results }) => (results.length === 0 ? [pay('carl')] : 'All done.') });
+  if (one === undefined) return;
+  let made: ToolCallRequest | undefined;
+  let end = (): void => undefined;
+  one.host.call = async (call) => {
+    made = call;
+    await call.onTask?.({ taskId: 'task-1', ttlMs: null, pollMs: 1000 });
+    await new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    return { kind: 'result', isError: false, parts: [{ type: 'text', text: 'Booked.' }], ms: 1 };
+  };
+  await one.add('ada', { servers: ['bank'], allow: ['bank/*'] });
+  await one.post('ada', 'Book.');
+  await until('the call runs', () => made !== undefined);
+  const page = await one.world.page('/ui/blocks/ada');
+  const live = page.locator('.log .acc', { hasText: 'bank/pay' });
+  await page.waitForLoadState('networkidle');
+  let step = 0;
+  const says = setInterval(() => {
+    step += 1;
+    made?.onProgress?.({ isTask: true, progress: step, total: 100_000, message: 'Looking <b>up</b>\u200b seats' });
+  }, 20);
+  t.teardown(() => clearInterval(says));
+  await live.getByText(/\d+ of 100000 Looking <b>up<\/b> seats/).waitFor();
+  clearInterval(says);
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 844 });
+    t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    t.strictSame(await axeFindings(page), [], String(width));
+  }
+  end();
+  await page.getByText('All done.').waitFor();
+  t.equal(await live.count(), 0);
 });
 
 t.test(

@@ -1,5 +1,7 @@
 import t, { type Test } from 'tap';
+import { BlockhouseError } from '../../core/errors.ts';
 import { axeFindings, closeBrowser } from '../support/browser.ts';
+import { authorizationServer, guardedTools } from '../support/tools/authorization-server.ts';
 import { readFileTool } from '../support/tools/fake-sessions.ts';
 import { FILES, type ServerRig, serverRig } from '../support/tools/server-rig.ts';
 import { skillMd } from '../support/tools/skill-core.ts';
@@ -17,7 +19,8 @@ async function opened(t: Test, before: (rig: ServerRig) => unknown = () => undef
     say: () => 'Done.',
     servers: (workspace) => {
       rig = serverRig(t, { workspace });
-      return { servers: rig.servers, skills: rig.skills };
+      const { servers, skills } = rig;
+      return { servers, skills, onServer: (listener) => servers.onSignIn((server) => listener({ kind: 'signed-in', server })) };
     },
   });
   if (one === undefined || rig === undefined) return undefined;
@@ -212,6 +215,85 @@ t.test('a skill is read and approved by the hash on the screen, and what has cha
     await page.setViewportSize({ width, height: 844 });
     t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
     t.strictSame(await axeFindings(page), [], String(width));
+  }
+});
+
+t.test('a person signs in to a server by its button, comes back, and the page says so; then they sign out', async (t) => {
+  const stand = await authorizationServer(t);
+  const tools = await guardedTools(t, stand);
+  const one = await opened(t, (rig) =>
+    rig.write({
+      mcpServers: { crm: { type: 'http', url: tools.url } },
+      blockhouse: { crm: { oauth: { clientId: 'person', issuer: stand.issuer } } },
+    }),
+  );
+  if (one === undefined) return;
+  const { world, rig } = one;
+  const page = await world.page('/ui/tools', { expected: [/502/] });
+  const server = page.getByRole('region', { name: 'crm' });
+  await server.getByText('Nobody has signed in to it.', { exact: true }).waitFor();
+  t.equal(await server.getByRole('link').count(), 0, 'nothing is asked of anybody before');
+  t.strictSame(stand.asked, []);
+  await server.getByRole('button', { name: 'Sign in' }).click();
+  const link = server.getByRole('link', { name: `Go on at ${stand.origin}` });
+  await link.waitFor();
+  t.match(await link.getAttribute('rel'), /noopener noreferrer/);
+  const asked = new URL((await link.getAttribute('href')) ?? '').searchParams;
+  t.match(Object.fromEntries(asked), { redirect_uri: `${world.url}/callback`, code_challenge_method: 'S256', state: /^[\w-]{43}$/ });
+  for (const width of [390, 1440])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.emulateMedia({ colorScheme });
+      t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+      t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
+    }
+  stand.says = 'https://evil.example';
+  const [refused] = await Promise.all([page.waitForEvent('popup'), link.click()]);
+  await refused.getByText('not from the authorization server that was asked').waitFor();
+  t.notOk(await refused.evaluate(() => globalThis.opener), 'it knows nothing of the page');
+  await refused.close();
+  await server.getByText('Nobody has signed in to it.').waitFor();
+  stand.says = undefined;
+  await server.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForFunction((state) => document.querySelector<HTMLAnchorElement>('.tool-server a')?.href.includes(state) === false, asked.get('state') ?? '-');
+  const [other] = await Promise.all([page.waitForEvent('popup'), link.click()]);
+  await other.getByText('crm is signed in. You can close this page.').waitFor();
+  await other.close();
+  await server.getByText(`Signed in at ${stand.issuer}`).waitFor();
+  t.equal(await server.getByRole('button', { name: 'Sign in' }).count(), 0);
+  t.equal(await link.count(), 0);
+  const secrets = [...stand.tokens.keys(), ...stand.refresh.keys()];
+  t.equal(secrets.length, 2);
+  for (const secret of secrets) {
+    t.match(rig.text('auth.json'), secret);
+    t.notMatch(await page.content(), secret);
+  }
+  await server.getByRole('button', { name: 'Change… crm' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await server.getByText('Nobody has signed in to it.').waitFor();
+  await server.getByRole('button', { name: 'Sign in' }).waitFor();
+  t.equal(stand.revoked.length, 2);
+});
+
+t.test('a look that fails for want of a sign-in leads to one; what can not be begun says why, and what is not https is never opened', async (t) => {
+  const one = await opened(t, (rig) => rig.write({ mcpServers: { crm: { type: 'http', url: 'http://127.0.0.1:9/mcp' } } }));
+  if (one === undefined) return;
+  const { world, rig } = one;
+  rig.sessions.before = async () => {
+    throw new BlockhouseError('TOOL_SERVER_FAILED', "crm can't be used: it wants a sign-in (HTTP 401); sign in: `blockhouse tools login crm`.");
+  };
+  const page = await world.page('/ui/tools', { expected: [/502/] });
+  const server = page.getByRole('region', { name: 'crm' });
+  const button = server.getByRole('button', { name: 'Sign in' });
+  await server.getByRole('button', { name: 'Start once and look' }).click();
+  await button.click();
+  await server.locator('.problem').getByText("crm can't be signed in to: http://127.0.0.1:9 can't be reached").waitFor();
+  for (const url of ['javascript:alert(document.domain)', 'data:text/html,x', 'http://auth.example/authorize']) {
+    await server.getByRole('button', { name: 'Start once and look' }).click();
+    await page.route('**/api/tools/crm/login', (route) => route.fulfill({ json: { url, issuer: 'x', expiresAt: null } }), { times: 1 });
+    await button.click();
+    await server.locator('.problem').getByText('leads to an address that is not https, so it is not opened').waitFor();
+    t.equal(await server.getByRole('link').count(), 0, url);
   }
 });
 

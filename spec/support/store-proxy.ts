@@ -14,15 +14,21 @@ export interface StoreProxy {
   heal(): void;
   /** From now on it leads to this database; connections to the one before break. */
   leadTo(store: string): void;
+  /** From now on, a connection is told another process than the one that answers, as by a pooler. */
+  hideProcesses(): void;
   /** The next answer of the database that begins with this text after its request is lost with its connection. */
   loseAnswerTo(text: string): void;
 }
+
+/** Before the number of its process, in the protocol of PostgreSQL. */
+const BACKEND_KEY = Buffer.from('K\0\0\0\x0c', 'latin1');
 
 /** Listens until the test ends. */
 export async function storeProxy(t: Test, store: string): Promise<StoreProxy> {
   let { hostname, port } = new URL(store);
   let mode: 'pass' | 'swallow' | 'refuse' = 'pass';
   let lost: string | undefined;
+  let hides = false;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     if (mode === 'refuse') return void near.destroy();
@@ -47,6 +53,8 @@ export async function storeProxy(t: Test, store: string): Promise<StoreProxy> {
       if (mode === 'pass') far.write(bytes);
     });
     far.on('data', (bytes) => {
+      const key = hides ? bytes.indexOf(BACKEND_KEY) : -1;
+      if (key !== -1) bytes.writeUInt32BE(1, key + BACKEND_KEY.length);
       if (isLosing) end();
       else if (mode === 'pass') near.write(bytes);
     });
@@ -76,6 +84,9 @@ export async function storeProxy(t: Test, store: string): Promise<StoreProxy> {
     leadTo: (other) => {
       ({ hostname, port } = new URL(other));
       cut();
+    },
+    hideProcesses: () => {
+      hides = true;
     },
     loseAnswerTo: (text) => {
       lost = text;

@@ -11,6 +11,11 @@ export function sweep(whole: number, part: number): number {
   return isWhole ? whole : part;
 }
 
+/** The whole list in a whole sweep, else each `step`-th of it: another part for each `turn`, so that all of them are taken over `step` turns. */
+export function sample<T>(list: readonly T[], step: number, turn: number): T[] {
+  return list.filter((_, index) => isWhole || (index + turn) % step === 0);
+}
+
 /** All numbers below `count` in a whole sweep, else each `step`-th of them and the last. */
 export function swept(count: number, step: number): number[] {
   const all = Array.from({ length: count }, (_, index) => index);

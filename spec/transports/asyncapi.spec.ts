@@ -129,6 +129,7 @@ t.test('each frame of the server fits one message', async (t) => {
     { ...step, event: 'error', code: 'UPSTREAM_FAILED', error: 'no', willRetry: true },
     { type: 'run', block: 'a', id: 'm', event: 'step', n: 1 },
     { type: 'run', block: 'a', id: 'm', event: 'tool', call: '1.1', tool: 'x/y', state: 'called' },
+    { type: 'run', block: 'a', id: 'm', event: 'progress', call: '1.1', tool: 'x/y', state: 'working', task: true, message: 'Reading' },
     { type: 'approval', id: 'a1', block: 'a', state: 'pending' },
   ];
   t.equal(frames.length, schemas.length);

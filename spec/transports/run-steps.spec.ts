@@ -56,3 +56,23 @@ t.test('of one message, nothing of others is shown', async (t) => {
     ['m1', 'm1', 'of-m1'],
   );
 });
+
+t.test('a call that goes on is a frame of its own, which has only what its server has said', async (t) => {
+  const { blocks, say } = talking();
+  const frames: RunFrame[] = [];
+  followSteps(blocks, 'a', (frame) => frames.push(frame), 'm1');
+  const fact = {
+    name: 'tool.progressed',
+    block: 'a',
+    id: 'm1',
+    call: '2.1',
+    tool: 'x/y',
+    state: 'working',
+    task: true,
+  } as const;
+  say(fact);
+  say({ ...fact, id: 'm2' });
+  say({ ...fact, progress: 0, total: 4, message: 'Reading' });
+  const of = { type: 'run', block: 'a', id: 'm1', call: '2.1', event: 'progress', tool: 'x/y', state: 'working', task: true };
+  t.strictSame(frames, [{ type: 'run', block: 'a', id: 'm1', event: 'step', n: 2 }, of, { ...of, progress: 0, total: 4, message: 'Reading' }]);
+});

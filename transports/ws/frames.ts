@@ -14,6 +14,7 @@ import {
   type PongFrame,
   type RefreshFrame,
   type ReplyStep,
+  type RunProgressFrame,
   type RunStepFrame,
   type RunToolFrame,
   type SubscribeEventsFrame,
@@ -39,6 +40,7 @@ export type ServerFrame =
   | PongFrame
   | RunStepFrame
   | RunToolFrame
+  | RunProgressFrame
   | ApprovalFrame
   | schemas.frames.WsErrorFrame
   | ({ readonly type: 'stream'; readonly block: string } & ReplyStep);

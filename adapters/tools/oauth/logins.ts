@@ -34,7 +34,7 @@ export interface Begun {
 /** An answer that belongs to no sign-in that has begun. */
 export class StrangeAnswer extends Error {}
 
-interface ClientAt {
+interface ClientAt extends Pick<SignInRecord, 'keyFile' | 'keyId' | 'algorithm'> {
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
   readonly method: AuthMethod;
@@ -105,6 +105,20 @@ export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: L
   return { url: url.href, issuer: authority.issuer, expiresAt: new Date(endsAt).toISOString() };
 }
 
+/** Of these servers the one whose sign-in has begun with the state of the answer, and leads back to `redirectURI`. Throws a StrangeAnswer. */
+export function askedBy({ credentials }: SignIns, servers: readonly string[], query: string, redirectURI: string): string {
+  credentials.refresh(true);
+  const hash = hashOf(new URLSearchParams(query).get('state') ?? '');
+  const found = servers.find((server) => {
+    const begun = begunOf(credentials, server);
+    return begun !== undefined && begun.redirectURI === redirectURI && isSame(begun.stateHash, hash);
+  });
+  if (found === undefined) throw new StrangeAnswer(STRANGE);
+  return found;
+}
+
+const STRANGE = 'is no answer to a sign-in that has begun; begin it again';
+
 /** Takes what the browser has brought. Rejects with a StrangeAnswer, or with a SignInFault. */
 export async function finishLogin(signIns: SignIns, place: SignInPlace, query: string, signal: AbortSignal): Promise<void> {
   const { http, credentials } = signIns;
@@ -113,8 +127,7 @@ export async function finishLogin(signIns: SignIns, place: SignInPlace, query: s
   const begun = await signIns.inTurn(place.name, async () => {
     credentials.refresh(true);
     const found = begunOf(credentials, place.name);
-    if (found === undefined || !isSame(found.stateHash, hashOf(one('state') ?? '')))
-      throw new StrangeAnswer('is no answer to a sign-in that has begun; begin it again');
+    if (found === undefined || !isSame(found.stateHash, hashOf(one('state') ?? ''))) throw new StrangeAnswer(STRANGE);
     await keepBegun(credentials, place.name, undefined); // one-answer
     return found;
   });
@@ -126,7 +139,8 @@ export async function finishLogin(signIns: SignIns, place: SignInPlace, query: s
   if (error !== undefined) throw new RefusedGrant(/^[a-z_]{1,40}$/.test(error) ? error : 'error', 200);
   const code = one('code');
   if (code === undefined) throw new SignInFault('its authorization server has given no code');
-  const client = { clientId: record.clientId, secret: secretOf(signIns, place.name, record) };
+  const assertion = await signIns.assertionFor(place.name, record);
+  const client = { clientId: record.clientId, secret: secretOf(signIns, place.name, record), assertion };
   const named = namedBy({ url: place.url, issuer: record.isNamed === true ? record.issuer : undefined });
   const form = { grant_type: 'authorization_code', code, redirect_uri: redirectURI, code_verifier: codeSecret, resource: record.resource };
   const tokens = await tokensFor(http, { endpoint: record.tokenEndpoint, method: record.method, client, named }, form, signal);
@@ -190,6 +204,7 @@ async function clientFor(signIns: SignIns, place: SignInPlace, choice: LoginChoi
     if (!authority.takesClientDocuments) throw new SignInFault('its authorization server takes no address of a document as the id of a client');
     return { clientId, method: 'none' };
   }
+  if (place.oauth?.method === 'private_key_jwt') return (await signIns.proof(place.name, place.oauth))(authority).known;
   if (clientId !== undefined) {
     const secret = clientSecret(signIns.credentials, place.name);
     if (secret !== undefined && issuer === undefined)
@@ -231,7 +246,7 @@ function assertIssuer({ record, namesIssuer }: BegunSignIn, said: readonly strin
 }
 
 function secretOf({ credentials }: SignIns, name: string, { method, clientSecret: own }: SignInRecord): string | undefined {
-  return method === 'none' ? undefined : (own ?? clientSecret(credentials, name));
+  return method === 'none' || method === 'private_key_jwt' ? undefined : (own ?? clientSecret(credentials, name));
 }
 
 function oneOf(what: string, chosen: string | undefined, written: string | undefined): string | undefined {

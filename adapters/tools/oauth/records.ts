@@ -16,7 +16,7 @@ export interface OAuthSettings {
   readonly clientId?: string | undefined;
   readonly issuer?: string | undefined;
   readonly scope?: string | undefined;
-  /** How a program proves who it is: with a secret (left out), or with a signature. */
+  /** How a client proves who it is: with a secret, if it has one (left out), or with a signature. */
   readonly method?: 'client_secret' | 'private_key_jwt' | undefined;
   /** The file of its key; left out, the stored one. */
   readonly keyFile?: string | undefined;
@@ -84,6 +84,7 @@ export function recordOf(credentials: CredentialStore, { name, url, oauth }: Sig
   return recordsOf(credentials, name).find((one) => {
     if (one.url !== url) return false;
     if (oauth === undefined) return one.grant === 'authorization_code';
+    if ((one.method === 'private_key_jwt') !== (oauth.method === 'private_key_jwt')) return false;
     return one.grant === oauth.grant && [undefined, one.issuer].includes(oauth.issuer) && [undefined, one.clientId].includes(oauth.clientId);
   });
 }
@@ -96,9 +97,8 @@ export function clientSecret(credentials: CredentialStore, server: string, field
 
 /** The stored secret that a sign-in needs; undefined for none. */
 export function neededSecret(oauth: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  if (oauth?.['grant'] !== 'client_credentials') return undefined;
-  if (oauth['method'] !== 'private_key_jwt') return CLIENT_SECRET;
-  return oauth['keyFile'] === undefined ? CLIENT_KEY : undefined;
+  if (oauth?.['method'] === 'private_key_jwt') return oauth['keyFile'] === undefined ? CLIENT_KEY : undefined;
+  return oauth?.['grant'] === 'client_credentials' ? CLIENT_SECRET : undefined;
 }
 
 /** All sign-ins of a server, also those that count for none of its present settings. */

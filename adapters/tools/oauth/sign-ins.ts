@@ -141,7 +141,7 @@ export class SignIns {
     refusal: Refusal | undefined,
   ): Promise<SignInRecord & { readonly accessToken: string }> {
     const { issuer } = oauth;
-    const proof = await this.#proof(place.name, oauth);
+    const proof = await this.proof(place.name, oauth);
     const authority = await discovered(this.http, { url: place.url, issuer, metadata: refusal?.challenge?.metadata }, this.signal);
     if (authority.grants?.includes('client_credentials') === false)
       throw new SignInFault('its authorization server lets no program sign in for itself (client_credentials)');
@@ -168,8 +168,8 @@ export class SignIns {
     return { ...known, ...this.kept(tokens, scope) };
   }
 
-  /** How a program proves who it is, once its authorization server is known. */
-  async #proof(server: string, { clientId = '', method, keyFile, keyId }: OAuthSettings): Promise<(authority: Authority) => Proof> {
+  /** How a client that the user has registered proves who it is, once its authorization server is known. */
+  async proof(server: string, { clientId = '', method, keyFile, keyId }: OAuthSettings): Promise<(authority: Authority) => Proof> {
     if (method === 'private_key_jwt') {
       const key = await clientKeyOf(this.credentials, server, keyFile);
       return ({ issuer, authMethods, authAlgorithms }) => {
@@ -198,9 +198,10 @@ export class SignIns {
       throw new SignInFault(`its server does not take its token any more${again}`);
     }
     const { tokenEndpoint, method, clientId, clientSecret: ownSecret, refreshToken, resource, scope } = record;
-    const client = { clientId, secret: ownSecret ?? clientSecret(this.credentials, place.name) };
     const named = namedBy({ url: place.url, issuer: record.isNamed === true ? record.issuer : undefined });
     try {
+      const assertion = await this.assertionFor(place.name, record);
+      const client = { clientId, secret: ownSecret ?? clientSecret(this.credentials, place.name), assertion };
       const form = { grant_type: 'refresh_token', refresh_token: refreshToken, resource };
       const tokens = await tokensFor(this.http, { endpoint: tokenEndpoint, method, client, named }, form, this.signal);
       return { ...record, ...this.kept(tokens, scope), refreshToken: tokens.refreshToken ?? refreshToken };

@@ -20,7 +20,7 @@ import { unitedTaint } from '../../tools/taint.ts';
 import { AnswerText } from './answer-text.ts';
 import { type Attempt, CANCELLED, countsAsAttempt, ELSEWHERE, type Fault, isLastAttempt, mayAskFallback, retryDelayMs } from './attempt.ts';
 import type { Bill } from './billing.ts';
-import type { BlockContext } from './block-context.ts';
+import type { BlockContext, WorkspaceTools } from './block-context.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
 import { answerBehind, ModelCallFailure } from './call-model.ts';
@@ -60,6 +60,8 @@ export async function makeReply(context: BlockContext, messageId: string, signal
 /** All replies share one machine, and its work finds its reply here. */
 const replies = new WeakMap<ActorSystem, Reply>();
 let machine: ReturnType<typeof createReplyMachine> | undefined;
+/** By block: the message whose run has begun last. */
+const lastRuns = new WeakMap<BlockContext, string>();
 
 function replyOf(system: ActorSystem): Reply {
   const reply = replies.get(system);
@@ -93,16 +95,17 @@ class Reply implements ReplySteps {
     if (message === undefined) return null;
     this.#message = message;
     const config = await fittedConfig(this.#context, { asks: message.asks, signal });
-    await this.#prepareRun(config);
+    await this.#prepareRun(config, message);
     const memory = await files.memory.read();
     const window = buildWindow({ config, memory, history, messageId: this.#messageId });
     return { config, window, candidates: this.#candidatesIn(config) };
   }
 
   /** The code of runs is loaded with the first one. Throws INVALID_REQUEST where nothing can run tools. */
-  async #prepareRun(config: BlockConfig): Promise<void> {
-    const tools = assertTools(this.#context.world, config);
+  async #prepareRun(config: BlockConfig, message: ChatEntry): Promise<void> {
+    const tools = assertTools(this.#context.world, config) ?? (await this.#toolsBefore(message));
     if (tools === undefined) return;
+    lastRuns.set(this.#context, this.#messageId);
     const { runFor } = await import('./run/parts.ts');
     this.#run = runFor({
       context: this.#context,
@@ -114,6 +117,13 @@ class Reply implements ReplySteps {
       openStream: (candidate, attempt, text) => this.#settlement.open(candidate, attempt, text),
       onFirstText: this.#onFirstText,
     });
+  }
+
+  /** Of a run that has begun before the block lost its tools: it goes on without them, so that its calls get their outcomes, and its answer names them. */
+  async #toolsBefore({ attempts = 0, status }: ChatEntry): Promise<WorkspaceTools | undefined> {
+    const { world, files } = this.#context;
+    const mayHaveRun = attempts > 0 || status === 'waiting-approval' || lastRuns.get(this.#context) === this.#messageId;
+    return mayHaveRun && world.tools !== undefined && (await files.conversation.steps(this.#messageId)).length > 0 ? world.tools : undefined;
   }
 
   /** Models that can't be called are passed over, unless that is true of all: then the fault of the first is the outcome. */

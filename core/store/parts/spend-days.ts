@@ -35,7 +35,8 @@ export interface CountedCall {
 }
 
 /** The sums of one key or group that are asked for again and again. */
-interface Running {
+export interface SpendAccount {
+  readonly name: string;
   /** The day for which `day`, `week` and `month` were summed; empty if they must be summed again. */
   for: string;
   /** Those that are kept of that day; NOTHING if none are. */
@@ -145,11 +146,11 @@ export class DaySums {
 
 /** The same, with what each key and group has spent in the present periods. */
 export class SpendDays extends DaySums {
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, SpendAccount>();
 
   override add(day: string, account: string, more: KeyDay): void {
     this.begin(day);
-    const running = this.#runningOf(account);
+    const running = this.account(account);
     if (running.for === day && running.day !== NOTHING) {
       addUp(running.day, more);
       addUp(running.week, more);
@@ -165,19 +166,23 @@ export class SpendDays extends DaySums {
 
   /** On this UTC day, in its week and in its month. The sums grow with further calls. */
   spent(day: string, account: string): PeriodSpend {
-    const running = this.#runningOf(account);
-    if (running.for !== day) this.#sum(running, day, account);
-    return running;
+    return this.spentBy(this.account(account), day);
   }
 
-  #sum(running: Running, day: string, account: string): void {
+  /** The same by what `account` has found. */
+  spentBy(account: SpendAccount, day: string): PeriodSpend {
+    if (account.for !== day) this.#sum(account, day);
+    return account;
+  }
+
+  #sum(running: SpendAccount, day: string): void {
     running.for = day;
     running.day = NOTHING;
     running.week = { ...NOTHING };
     running.month = { ...NOTHING };
     const [week, month] = [weekOf(day), monthOf(day)];
     for (const [each, accounts] of this.days) {
-      const sums = accounts.get(account);
+      const sums = accounts.get(running.name);
       if (sums === undefined) continue;
       if (each === day) running.day = sums;
       if (monthOf(each) === month) addUp(running.month, sums);
@@ -191,10 +196,11 @@ export class SpendDays extends DaySums {
     return answers === 0 ? undefined : output / answers;
   }
 
-  #runningOf(account: string): Running {
+  /** What is summed up of a key or a group: the same object for as long as there are these sums. */
+  account(account: string): SpendAccount {
     let running = this.#running.get(account);
     if (running === undefined) {
-      running = { for: '', day: NOTHING, week: { ...NOTHING }, month: { ...NOTHING }, lastDay: null, output: 0, answers: 0 };
+      running = { name: account, for: '', day: NOTHING, week: { ...NOTHING }, month: { ...NOTHING }, lastDay: null, output: 0, answers: 0 };
       this.#running.set(account, running);
     }
     return running;
@@ -202,7 +208,7 @@ export class SpendDays extends DaySums {
 
   protected override dropped(accounts: ReadonlyMap<string, KeyDay>): void {
     for (const [account, { output, answers }] of accounts) {
-      const running = this.#runningOf(account);
+      const running = this.account(account);
       running.for = '';
       running.output -= output;
       running.answers -= answers;

@@ -5,6 +5,9 @@
 //   with the same ids. What the database says that it has undone is repeated here.
 // bounded-wait: every statement has a limit at this end, because a database behind a cut network never answers; every transaction has one at the other end, because
 //   the locks of a frozen server would never go.
+// plan-once: the database plans a statement on a table in parts again for each execution, because by its estimate a plan for all values costs more; the planning takes longer than
+//   the rest. So statements that find rows by their keys say that one plan is enough, and their connection is set so until another one comes. A pooler may give a connection
+//   to others meanwhile, so behind one nothing is set: the process that answers is not the one that the connection was opened with.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import type { Timing } from '../../bus.ts';
@@ -17,6 +20,8 @@ export interface Statement {
   /** Its own, under which each connection plans it once. Empty for a text of several statements, which has no values. */
   readonly name: string;
   readonly text: string;
+  /** One plan is right for all values. plan-once. */
+  readonly plan?: 'once';
 }
 
 /** Runs a statement and returns its rows. */
@@ -45,6 +50,9 @@ const PAUSE_MS = 10;
 /** bounded-wait, at the other end. */
 const BEGIN = "begin; set local idle_in_transaction_session_timeout = '4s'; set local lock_timeout = '2s'";
 
+/** plan-once. $1 the process with which the connection was opened, $2 the mode. No row: there is a pooler between. */
+const SET_PLAN = "select set_config('plan_cache_mode', $2, false) where pg_backend_pid() = $1";
+
 /** A database and the schema in it that is the workspace. */
 export class Database {
   readonly place: StorePlace;
@@ -54,6 +62,8 @@ export class Database {
   readonly #tries: number;
   readonly #texts = new Map<string, string>();
   #hasNames = true;
+  /** How each connection plans, unless it is new. plan-once. */
+  readonly #plans = new WeakMap<PoolClient, 'once' | 'each' | 'behind a pooler'>();
 
   private constructor(place: StorePlace, pool: Pool, tries: number) {
     this.place = place;
@@ -79,7 +89,11 @@ export class Database {
   }
 
   /** Runs one statement, which is its own transaction. Rejects with STORE_UNREACHABLE, STORAGE_FULL, or the error of the database. */
-  readonly query: Run = (statement, values = []) => this.#repeated((client) => this.#run(client, statement, values));
+  readonly query: Run = (statement, values = []) =>
+    this.#repeated(async (client) => {
+      await this.#setPlan(client, statement.plan ?? 'each');
+      return this.#run(client, statement, values);
+    });
 
   /** Runs `work` as one transaction; again from its beginning when the database undoes it. Rejects as `query` does, or with what `work` throws. */
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
@@ -115,6 +129,10 @@ export class Database {
       client.release(error !== undefined && isConnectionBad(error));
     };
     try {
+      await this.#setPlan(client, 'each').catch((caught: DriverError) => {
+        error = caught.cause;
+        throw toStoreError(caught.cause);
+      });
       await run({ name: '', text: kind === 'locks' ? 'begin' : 'begin isolation level repeatable read, read only' });
       await run({ name: '', text: 'set local idle_in_transaction_session_timeout = 0' });
       if (kind === 'sees-one-moment') await run({ name: '', text: 'select 1' }); // it sees the moment of its first query
@@ -135,6 +153,15 @@ export class Database {
   /** Waits for the statements that run. */
   close(): Promise<void> {
     return this.#pool.end();
+  }
+
+  /** plan-once. */
+  async #setPlan(client: PoolClient, plan: 'once' | 'each'): Promise<void> {
+    const now = this.#plans.get(client) ?? 'each';
+    if (now === plan || now === 'behind a pooler') return;
+    const { processID } = client as unknown as { readonly processID: number | null };
+    const { rows } = await send(client, { text: SET_PLAN, values: [processID, plan === 'once' ? 'force_generic_plan' : 'auto'] });
+    this.#plans.set(client, rows.length > 0 ? plan : 'behind a pooler');
   }
 
   async #connect(): Promise<PoolClient> {

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { ClientSession } from '../../../adapters/tools/client-session.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
-import type { ToolQuestion } from '../../../core/index.ts';
+import type { ToolProgress, ToolQuestion } from '../../../core/index.ts';
 import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 import { until } from '../../support/until.ts';
 
@@ -12,6 +12,15 @@ t.test('progress extends a call up to a limit', async (t) => {
   const { hostile, call } = sessionsRig(t);
   t.equal(textOf(await call(hostile(), 'progress', { times: 8, everyMs: 100 }, { timeoutMs: 600 })), 'done');
   await t.rejects(call(hostile({}, { maxCallMs: 700 }), 'progress', { times: 1000, everyMs: 50 }, { timeoutMs: 600 }), { code: 'TOOL_OUTCOME_UNKNOWN' });
+});
+
+t.test('what a server says of how far it is comes as it is said, without secrets of its entry', async (t) => {
+  const { hostile, call } = sessionsRig(t);
+  const said: ToolProgress[] = [];
+  const onProgress = (progress: ToolProgress): void => void said.push(progress);
+  await call({ ...hostile(), ownSecrets: ['hunter2hunter2'] }, 'progress', { times: 3, everyMs: 50, total: 3, message: 'With hunter2hunter2' }, { onProgress });
+  t.strictSame(said[0], { isTask: false, progress: 1, total: 3, message: 'With [redacted]' });
+  t.notMatch(JSON.stringify(said), 'hunter2');
 });
 
 t.test('a call that is cut off is unknown, or not begun if it was not sent', async (t) => {

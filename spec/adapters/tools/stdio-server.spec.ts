@@ -8,6 +8,7 @@ import { RunningBook } from '../../../adapters/tools/leftovers.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
 import type { StdioStart } from '../../../adapters/tools/server.ts';
 import { startStdio } from '../../../adapters/tools/stdio-server.ts';
+import { sweep, swept } from '../../support/sweep.ts';
 import { runs, sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 import { until } from '../../support/until.ts';
 
@@ -97,19 +98,22 @@ t.test('a secret in the words with which a server refuses its greeting is masked
   await t.rejects(call({ ...server, start }, 'echo'), { code: 'TOOL_NOT_BEGUN', message: /it refused the greeting \(The token \[redacted\] is wrong/ });
 });
 
-for (const [kind, bytes] of [
+const POURED = [
   ['progress', 0],
   ['changed', 0],
-  ['log', 0],
   ['log', 4_000_000],
+  ['log', 0],
   ['form', 0],
   ['task', 0],
   ['foreign', 0],
-] as const) {
+] as const;
+const UNASKED = sweep(100_000, 20_000);
+for (const index of swept(POURED.length, 2)) {
+  const [kind, bytes] = POURED[index] ?? POURED[0];
   t.test(
     `a server that pours out ${kind}${bytes === 0 ? '' : ' in large pieces'} without an end is ended, others are served meanwhile, and nothing of it is kept`,
     async (t) => {
-      const { hostile, call, sessions, pids } = sessionsRig(t);
+      const { hostile, call, sessions, pids } = sessionsRig(t, { unasked: { messages: UNASKED } });
       const other = hostile({}, {}, { name: 'other', definition: 'other' });
       t.equal(textOf(await call(other, 'echo', { text: 'before' })), 'before');
       collectGarbage();

@@ -3,7 +3,8 @@ import { PassThrough, Writable } from 'node:stream';
 import t from 'tap';
 import { CALL_ID, callIdOf } from '../../../adapters/tools/call-id.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
-import { StdioTransport } from '../../../adapters/tools/stdio-transport.ts';
+import { type MostUnasked, StdioTransport } from '../../../adapters/tools/stdio-transport.ts';
+import { sweep } from '../../support/sweep.ts';
 import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 
 await loadSdk();
@@ -23,7 +24,7 @@ t.test('a result that is too large or too deep fails its call alone', async (t) 
   const { hostile, call, pids } = sessionsRig(t);
   const server = hostile({}, { maxResultBytes: 1_000_000 });
   const other = call(server, 'echo', { text: 'beside', delayMs: 300 });
-  t.match(await call(server, 'big', { bytes: 50_000_000 }), { isError: true, parts: [{ text: /^The result is larger than 1000000 bytes/ }] });
+  t.match(await call(server, 'big', { bytes: sweep(50_000_000, 5_000_000) }), { isError: true, parts: [{ text: /^The result is larger than 1000000 bytes/ }] });
   t.match(await call(server, 'deep', { levels: 20_000 }), { isError: true, parts: [{ text: 'The result is nested more than 100 levels deep.' }] });
   t.equal(textOf(await other), 'beside');
   t.equal(pids().length, 1);
@@ -95,14 +96,14 @@ t.test('a server that sends a hundred thousand messages within a minute which an
 });
 
 /** A transport whose server writes what a test says. */
-async function written(maxLineBytes: number) {
+async function written(maxLineBytes: number, most?: MostUnasked) {
   const stdout = new PassThrough({ highWaterMark: 1024 ** 3 });
   const counts = { floods: 0, messages: 0 };
   const bump = (what: keyof typeof counts): void => {
     counts[what] += 1;
   };
   const listener = { onNoise: () => undefined, onFlood: () => bump('floods'), onLife: () => undefined };
-  const transport = new StdioTransport({ stdin: new PassThrough().resume(), stdout }, maxLineBytes, listener);
+  const transport = new StdioTransport({ stdin: new PassThrough().resume(), stdout }, maxLineBytes, listener, most);
   transport.onmessage = () => bump('messages');
   await transport.start();
   const read = async (): Promise<void> => {
@@ -112,25 +113,33 @@ async function written(maxLineBytes: number) {
 }
 
 t.test('flood-ends: answers to no request and lines that are too long or too deep count, and so does the length of what is unasked', async (t) => {
-  const foreign = await written(1_000_000);
-  foreign.stdout.write('{"jsonrpc":"2.0","id":77,"result":{}}\n'.repeat(100_000));
+  const mib = 1024 * 1024;
+  const messages = sweep(100_000, 10_000);
+  const most = messages < 100_000 ? { messages, bytes: 32 * mib } : undefined;
+  const limit = most?.bytes ?? 256 * mib;
+  const foreign = await written(1_000_000, most);
+  foreign.stdout.write('{"jsonrpc":"2.0","id":77,"result":{}}\n'.repeat(messages - 1));
+  await foreign.read();
+  t.same(foreign.counts, { floods: 0, messages: 0 });
+  foreign.stdout.write('{"jsonrpc":"2.0","id":77,"result":{}}\n');
   await foreign.read();
   t.same(foreign.counts, { floods: 1, messages: 0 });
-  const deep = await written(1_000_000);
-  deep.stdout.write(`${'['.repeat(200)}${']'.repeat(200)}\n`.repeat(100_000));
+  const deep = await written(1_000_000, most);
+  deep.stdout.write(`${'['.repeat(200)}${']'.repeat(200)}\n`.repeat(messages));
   await deep.read();
-  t.ok(deep.counts.floods > 0);
-  const long = await written(8 * 1024 * 1024);
+  t.equal(deep.counts.floods, 1);
+  const long = await written(8 * mib, most);
   const notice = Buffer.from(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"${'x'.repeat(8_000_000)}"}}\n`);
-  for (let at = 0; at < 33; at += 1) long.stdout.write(notice);
+  const within = Math.floor(limit / notice.length);
+  for (let at = 0; at < within; at += 1) long.stdout.write(notice);
   await long.read();
-  t.same(long.counts, { floods: 0, messages: 33 });
+  t.same(long.counts, { floods: 0, messages: within });
   long.stdout.write(notice);
   await long.read();
-  t.same(long.counts, { floods: 1, messages: 33 });
-  const skipped = await written(1024 * 1024);
-  const tooLong = Buffer.from(`${'y'.repeat(1024 * 1024 + 1)}\n`);
-  for (let at = 0; at < 256; at += 1) skipped.stdout.write(tooLong);
+  t.same(long.counts, { floods: 1, messages: within });
+  const skipped = await written(mib, most);
+  const tooLong = Buffer.from(`${'y'.repeat(mib + 1)}\n`);
+  for (let at = 0; at < limit / mib; at += 1) skipped.stdout.write(tooLong);
   await skipped.read();
   t.equal(skipped.counts.floods, 1);
 });

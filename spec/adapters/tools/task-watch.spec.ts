@@ -204,3 +204,12 @@ t.test('a result that is too large fails its call alone, and a flood of notes di
   t.match(await call('big', { bytes: 200_000 }), { isError: true, parts: [{ text: /larger than 100000 bytes/ }] });
   t.equal(textOf(await call('pay', { to: 'bob' })), 'Paid bob.');
 });
+
+t.test('what a server says of a task that goes on comes as it is said', async (t) => {
+  const { call } = tasks(t);
+  const said: unknown[] = [];
+  const outcome = await call('pay', { workMs: 300, says: 'Half of\u0007 it' }, { onProgress: (progress) => void said.push(progress) });
+  t.match(outcome, { isError: false });
+  t.ok(said.length > 0);
+  for (const one of said) t.strictSame(one, { isTask: true, message: 'Half of it' });
+});

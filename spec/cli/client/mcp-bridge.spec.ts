@@ -4,7 +4,8 @@ import { PassThrough } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { Client } from '../../../cli/client/client.ts';
-import { bridgeMcp } from '../../../cli/client/mcp-bridge.ts';
+import { bridgeMcp, type Most } from '../../../cli/client/mcp-bridge.ts';
+import { sweep } from '../../support/sweep.ts';
 import { until } from '../../support/until.ts';
 
 interface Asked {
@@ -14,7 +15,7 @@ interface Asked {
 }
 
 /** A bridge before a server that answers as `answer` says. */
-async function bridged(t: Test, answer: (asked: Asked) => void, key?: string, maxWaiting?: number) {
+async function bridged(t: Test, answer: (asked: Asked) => void, key?: string, most: Partial<Most> = {}) {
   const asked: Asked[] = [];
   const server = createServer(async (req, res) => {
     const one = { headers: req.headers, body: await readText(req), res };
@@ -26,9 +27,7 @@ async function bridged(t: Test, answer: (asked: Asked) => void, key?: string, ma
   t.teardown(() => server.close());
   const place = { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), token: 'bh_token', pid: process.pid };
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const done = bridgeMcp(new Client(place, new AbortController().signal), { input, output, key, ...(maxWaiting !== undefined && { maxWaiting }) }).finally(() =>
-    output.end(),
-  );
+  const done = bridgeMcp(new Client(place, new AbortController().signal), { input, output, key, most }).finally(() => output.end());
   let text = '';
   output.on('data', (chunk: Buffer) => {
     text += chunk.toString();
@@ -178,9 +177,9 @@ t.test('a request can be cancelled however many wait, whether it is under way or
 });
 
 t.test('no more is read while as many wait as may, or too much of them', async (t) => {
-  const held = async (t: Test, line: (id: number) => string, count: number, maxWaiting?: number): Promise<void> => {
+  const held = async (t: Test, line: (id: number) => string, count: number, most: Partial<Most> = {}): Promise<void> => {
     let isHeld = true;
-    const { input, done, asked } = await bridged(t, (one) => void (isHeld || echo(one)), undefined, maxWaiting);
+    const { input, done, asked } = await bridged(t, (one) => void (isHeld || echo(one)), undefined, most);
     for (let id = 1; id < count; id += 1) input.write(`${line(id)}\n`);
     await until('as many as may be', () => asked.length === 64);
     input.write(`${line(0)}\n`);
@@ -192,8 +191,11 @@ t.test('no more is read while as many wait as may, or too much of them', async (
     await done;
     t.equal(asked.length, count, 'it is read when there is room');
   };
-  await held(t, (id) => request(id), 100, 8);
-  await t.test('of long ones', (t) => held(t, (id) => request(id, 'ping', { text: 'x'.repeat(1_000_000) }), 120));
+  await held(t, (id) => request(id), 100, { waiting: 8 });
+  await t.test('of long ones', (t) => {
+    const text = 'x'.repeat(sweep(1_000_000, 100_000));
+    return held(t, (id) => request(id, 'ping', { text }), 120, text.length < 1_000_000 ? { heldBytes: 96 * text.length } : {});
+  });
 });
 
 t.test('a key stands in for the token', async (t) => {

@@ -1,6 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { join } from 'node:path';
 import t from 'tap';
+import { testFolder } from '../../support/test-folder.ts';
 import { toolDesk as desk } from '../../support/tools/tool-desk.ts';
 import { readFileTool } from '../../support/tools/fake-sessions.ts';
+
+const PEM = String(generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }));
 
 t.test('without a terminal: a server is added and held, looked at, approved and removed, and nothing is started unasked', async (t) => {
   const { on, rig } = await desk(t);
@@ -67,30 +72,40 @@ t.test('short names stand for exact versions, and their arguments are checked', 
 });
 
 t.test('how a server is signed in to is said when it is added, and nothing of it must be written into mcp.json by hand', async (t) => {
+  const folder = testFolder(t, { 'crm.pem': PEM, 'text.pem': 'no key' });
   const { on, rig } = await desk(t);
   const add = (...more: string[]) => on(['tools', 'add', 'crm', '--replace', '--url', 'https://crm.example/mcp', ...more]);
   const oauth = () => (rig.read('mcp.json') as { blockhouse?: Record<string, { oauth?: object }> }).blockhouse?.['crm']?.oauth;
   const client = ['--client-id', 'my-blocks', '--issuer', 'https://auth.example'];
   t.match(await add(...client, '--grant', 'client_credentials'), { code: 0, stderr: /crm\.client_secret is not stored.*tools secret set crm\.client_secret/ });
   t.strictSame(oauth(), { grant: 'client_credentials', clientId: 'my-blocks', issuer: 'https://auth.example' });
-  t.match(await add(...client, '--key-file', '~/crm.pem', '--key-id', 'k1', '--scope', 'read write'), { code: 0 });
+  const keyFile = join(folder, 'crm.pem');
+  t.match(await add(...client, '--key-file', keyFile, '--key-id', 'k1', '--scope', 'read write'), { code: 0 });
   t.strictSame(oauth(), {
     grant: 'client_credentials',
     clientId: 'my-blocks',
     issuer: 'https://auth.example',
     scope: 'read write',
     method: 'private_key_jwt',
-    keyFile: '~/crm.pem',
+    keyFile,
     keyId: 'k1',
   });
+  for (const [name, why] of [
+    ['gone.pem', /key of its client can't be\s+read \(.*gone\.pem:\s+ENOENT\)/],
+    ['text.pem', /is no\s+private\s+key/],
+  ] as const)
+    t.match(await add(...client, '--key-file', keyFile.replace('crm.pem', name)), { code: 2, stderr: why }, name);
+  t.match(oauth(), { keyFile }, 'nothing was written');
+  t.match(await add(...client, '--grant', 'authorization_code', '--key-file', keyFile), { code: 0 }, 'a person signs in, with a key');
+  t.match(oauth(), { grant: 'authorization_code', method: 'private_key_jwt', keyFile });
   t.match(await add(...client, '--method', 'private_key_jwt'), { code: 0, stderr: /tools secret set crm\.client_key/ });
   t.match(await add('--client-id', 'my-blocks'), { code: 0 });
   t.strictSame(oauth(), { clientId: 'my-blocks' });
   t.match(await add('--client-id', 'my-blocks', '--key-file', '~/k.pem'), { code: 2, stderr: /give --client-id\s+and\s+--issuer/ });
   t.match(await add(...client, '--grant', 'implicit'), { code: 2, stderr: /--grant must be client_credentials or authorization_code/ });
-  t.match(await add(...client, '--grant', 'authorization_code', '--key-file', '~/k.pem'), {
+  t.match(await add(...client, '--grant', 'authorization_code', '--method', 'client_secret'), {
     code: 2,
-    stderr: /--key-file are for --grant\s+client_credentials/,
+    stderr: /--method client_secret is for --grant\s+client_credentials/,
   });
   t.match(await on(['tools', 'add', 'z', '--client-id', 'x', '--', 'c']), { code: 2, stderr: /A sign-in \(--client-id, --issuer and the like\) is for --url/ });
 });

@@ -113,5 +113,6 @@ t.test('a block that stops answering during the wait is named, with the command 
   const [patient, other] = await Promise.all([send(t, queued, { timeoutMs: 4000, waitsAnyway: true }), send(t, queued)]);
   await t.rejects(patient.ended, { kind: 'provider', message: /No answer came/ });
   await t.rejects(other.ended, { kind: 'waiting', message: /^b will not answer before that changes\. The message stays in the queue; `history b --id m1`/ });
-  for (const { said } of [patient, other]) t.same(said, ['note: b is paused. It is full. Next: Nothing. `blockhouse start b` changes that.']);
+  for (const { said } of [patient, other])
+    t.same(said, ['note: b is paused. It is full.', 'Next: Nothing.', '`blockhouse start b` changes that.'], 'a line for each');
 });

@@ -90,3 +90,23 @@ t.test('a run is a timeline, in which what is not known has its own word', async
   ])
     t.match(text, part);
 });
+
+t.test('a call that goes on with the answer of a person is no other try, and one that is made again is', async (t) => {
+  const asks: RunRecord = { t: 'input', call: '1.1', at: AT, requests: { who: { message: 'Who?' } } } as unknown as RunRecord;
+  const answered: RunRecord = { t: 'decision', approval: 'a1', decision: 'approve', by: { channel: 'cli', name: 'token' }, at: AT };
+  const records: RunRecord[] = [
+    runRecord(),
+    modelRecord(1),
+    answerRecord(1, [pay('bob')]),
+    callRecord('1.1', 'pay', 1),
+    asks,
+    { t: 'ask', call: '1.1', approval: approvalOf('a1') },
+    answered,
+    callRecord('1.1', 'pay', 2),
+    callRecord('1.1', 'pay', 3),
+    resultRecord('1.1'),
+  ];
+  const sent = runLines({ messageId: 'm1', records }, VIEW).filter((line) => / (?:called|goes on) /.test(line));
+  t.match(sent, [/bank\/pay called {2}[\d:.]+$/, /bank\/pay goes on with the answer {2}[\d:.]+$/, /bank\/pay called {2}[\d:.]+, try 2$/]);
+  t.equal(sent.length, 3);
+});

@@ -97,10 +97,10 @@ const CALLS = {
   refuse: () => {
     throw new Error('The amount is missing.');
   },
-  progress: async ({ times, everyMs }, { params }) => {
+  progress: async ({ times, everyMs, ...said }, { params }) => {
     for (let at = 1; at <= times; at += 1) {
       await delay(everyMs);
-      send({ method: 'notifications/progress', params: { progressToken: params._meta.progressToken, progress: at } });
+      send({ method: 'notifications/progress', params: { progressToken: params._meta.progressToken, progress: at, ...said } });
     }
     return text('done');
   },

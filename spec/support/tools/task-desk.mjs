@@ -48,6 +48,7 @@ export function taskDesk({ file, note, book }) {
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date().toISOString(),
     ttlMs: args.ttlMs === undefined ? null : args.ttlMs,
+    ...(args.says === undefined ? {} : { statusMessage: args.says }),
     ...(args.pollMs === undefined ? { pollIntervalMs: 100 } : { pollIntervalMs: args.pollMs }),
   });
   const shown = (task) => {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
 import { createOllama } from '../../../adapters/ollama/index.ts';
 import { type Core, type CoreOptions, createCore } from '../../../core/index.ts';
-import type { SkillHost, ToolServers } from '../../../core/tools/servers.ts';
+import type { ToolHost } from '../../../core/tools/port.ts';
 import { createHttpTransport } from '../../../transports/http/index.ts';
 import { createWsTransport } from '../../../transports/ws/index.ts';
 import { openWorld, type World } from '../browser.ts';
@@ -18,7 +18,7 @@ export interface ToolWorldOptions extends Partial<Omit<CoreOptions, 'workspace' 
   readonly say: (seen: Seen, index: number) => Said | Promise<Said>;
   readonly bank?: Omit<PaymentHostOptions, 'book'>;
   /** Manages the servers of the workspace and reads its skills, where a test needs that. */
-  servers?(workspace: string): { readonly servers: ToolServers; readonly skills: SkillHost };
+  servers?(workspace: string): Pick<ToolHost, 'servers' | 'skills' | 'onServer'>;
 }
 
 export interface ToolWorld {

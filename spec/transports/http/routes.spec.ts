@@ -34,7 +34,7 @@ t.test('the routes of the contract are there, each route once', async (t) => {
 });
 
 t.test(
-  'health, what says that a server is there, the verdict about a token, signing in, signed deliveries, decision links and the published contracts, and no other route, need no token',
+  'health, what says that a server is there, the verdict about a token, signing in, signed deliveries, decision links, the end of a sign-in and the published contracts, and no other route, need no token',
   async (t) => {
     t.strictSame(
       ROUTES.filter((route) => route.public)
@@ -48,6 +48,7 @@ t.test(
         '/api/hooks/:block/:hook',
         '/api/session',
         '/asyncapi.json',
+        '/callback',
         '/ollama',
         '/openapi.json',
         '/v1/health',

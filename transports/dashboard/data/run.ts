@@ -74,8 +74,11 @@ export function linesOfRun(records: readonly RunRecord[]): readonly RunLine[] {
   const lines: RunLine[] = [];
   const tools = new Map<string, ToolLine>();
   const asked = new Map<string, Wait>();
+  let before: string | undefined;
   for (const record of records) {
-    if (record.t === 'resume' || (record.t === 'run' && record.run > 1)) lines.push({ kind: record.t, at: record.at });
+    const isAfterWait = before === 'decision'; // that is why it goes on, and stands at its call
+    before = record.t;
+    if ((record.t === 'resume' && !isAfterWait) || (record.t === 'run' && record.run > 1)) lines.push({ kind: record.t, at: record.at });
     else if (record.t === 'model') lines.push({ kind: 'model', step: record.step, at: record.at, model: record.model });
     else if (record.t === 'answer') {
       const line = lines.findLast((each) => each.kind === 'model');

@@ -11,8 +11,10 @@ export interface RunningCall {
   /** The step, and the number of the call in it. */
   readonly place: string;
   readonly tool: string;
-  /** ISO 8601. */
-  readonly at: string;
+  /** ISO 8601; undefined for one that has begun before this page. */
+  readonly at?: string;
+  /** How far it is, as its server says. */
+  readonly said?: string;
 }
 
 export const running = signal<readonly RunningCall[]>([]);
@@ -32,7 +34,17 @@ export function afterEvent(calls: readonly RunningCall[], { name, at, data }: Pi
   const { block = '', id = '', call = '', tool = '' } = data as Readonly<Record<string, string>>;
   const isOf = (each: RunningCall): boolean => each.block === block && each.messageId === id;
   if (name === 'tool.called') return [...calls.filter((each) => !(isOf(each) && each.place === call)), { block, messageId: id, place: call, tool, at }];
+  if (name === 'tool.progressed') {
+    const known = calls.find((each) => isOf(each) && each.place === call);
+    const next: RunningCall = { ...(known ?? { block, messageId: id, place: call, tool }), said: saidIn(data) };
+    return known === undefined ? [...calls, next] : calls.map((each) => (each === known ? next : each));
+  }
   const ends = { 'tool.finished': (each: RunningCall) => isOf(each) && each.place === call, 'message.finished': isOf, missed: () => true };
   const isOver = ownOf<(each: RunningCall) => boolean>(ends, name);
   return isOver !== undefined && calls.some(isOver) ? calls.filter((each) => !isOver(each)) : calls;
+}
+
+/** `3 of 10 Reading`. */
+function saidIn({ progress, total, message }: Happened['data']): string {
+  return [progress ?? '', total == null ? '' : `of ${total}`, message ?? ''].filter((part) => part !== '').join(' ');
 }

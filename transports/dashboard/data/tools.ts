@@ -1,5 +1,5 @@
 // The servers of tools: reading, changing, and what the form of one is made of.
-import type { SkillList, SkillView, ToolServerChanged, ToolServerList, ToolServerView, ToolView } from '../../../core/types.ts';
+import type { SkillList, SkillView, ToolServerChanged, ToolServerList, ToolServerView, ToolSignInBegun, ToolView } from '../../../core/types.ts';
 import { isObject, parsedJson } from './config.ts';
 import { call, get, post } from './http.ts';
 
@@ -38,6 +38,35 @@ export async function approveToolServer({ name, definition }: ToolServerView, to
 export async function setToolSecret(secret: string, value: string | null): Promise<void> {
   const [server = '', field = ''] = secret.split('.');
   await call('PUT', `${pathOf(server)}/secrets/${encodeURIComponent(field)}`, { body: { value } });
+}
+
+const isLocal = ({ protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>): boolean =>
+  protocol === 'http:' && /^(?:127\.0\.0\.1|localhost|\[::1])$/.test(hostname);
+
+/** A browser comes back from a sign-in to its own machine, so the server must be there. */
+export const canSignIn = (at: Pick<URL, 'protocol' | 'hostname'> = location): boolean => isLocal(at);
+
+/** True where a person must sign in. `failure` is why the last look has failed. */
+export function waitsForSignIn({ signIn, problem = '' }: Pick<ToolServerView, 'signIn' | 'problem'>, failure: unknown): boolean {
+  if (signIn?.state === 'signed-in') return false;
+  return /`blockhouse tools login /.test(`${problem}${failure instanceof Error ? failure.message : ''}`);
+}
+
+/** True for an address that may be opened: a server chooses it. */
+export function mayOpen(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const url = new URL(address);
+  return url.protocol === 'https:' || isLocal(url);
+}
+
+/** Begins to sign in. Undefined where Blockhouse has done so for itself, else what a person must open. */
+export async function beginSignIn(name: string): Promise<string | undefined> {
+  const { url } = await post<ToolSignInBegun>(`${pathOf(name)}/login`, { redirectURI: `http://127.0.0.1:${location.port || 80}/callback` });
+  return url ?? undefined;
+}
+
+export async function signOut(name: string): Promise<void> {
+  await call('DELETE', `${pathOf(name)}/login`);
 }
 
 const skillPath = ({ owner, name }: SkillView): string => `/api/skills/${owner}/${encodeURIComponent(name)}`;

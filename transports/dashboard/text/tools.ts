@@ -41,6 +41,11 @@ export const toolsText = {
   notSaid: 'The server itself does not say so of this tool, so the mark would hold nothing.',
   environment: 'Variables',
   headers: 'Headers',
+  signIn: 'Sign in',
+  signedIn: 'Signed in at',
+  goOn: 'Go on at',
+  signOut: 'Sign out',
+  unsafe: 'Its sign-in leads to an address that is not https, so it is not opened.',
 } as const;
 
 export const MARK_NAMES = { readOnly: 'only reads', idempotent: 'may be repeated', closedWorld: 'stays inside' } as const;
@@ -56,8 +61,9 @@ const SERVER_STATES: Readonly<Record<string, readonly [name: string, mark: strin
 };
 
 /** What is wrong, without commands that buttons stand for here. */
-export function problemText(problem: string): string {
-  return problem.replace(/; (?:look at it with|store it:) `blockhouse tools .*$/s, '.');
+export function problemText(problem: string, canSignIn: boolean): string {
+  const text = problem.replace(/; (?:look at it with|store it:) `blockhouse tools .*$/s, '.');
+  return canSignIn ? text.replace(/; sign in[^`]*`blockhouse tools login .*$/s, '.') : text;
 }
 
 /** What comes next, without the command that a button stands for here. */

@@ -126,6 +126,12 @@ export const TOOL_EXAMPLES = {
     summary: 'A server at an address, signed in to',
     value: { success: true, server: SIGNED_IN },
   },
+  CameBack: {
+    of: 'Done',
+    operations: ['answerToolSignIn'],
+    summary: 'Somebody is signed in',
+    value: { success: true, message: 'crm is signed in. You can close this page.' },
+  },
   SignedOutOfTools: { of: 'Done', operations: ['signOutOfToolServer'], summary: 'They are gone', value: { success: true, message: 'The tokens are deleted.' } },
   Skills: { of: 'SkillList', summary: 'A skill of the workspace', value: { skills: [SKILL] } },
   Skill: { of: 'SkillShown', summary: 'A skill with its text', value: { skill: WHOLE_SKILL } },

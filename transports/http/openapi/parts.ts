@@ -38,6 +38,11 @@ export function either(one: ResponseWords, other: ResponseWords): ResponseWords 
   return { ...one, description: `${one.description}\n${other.description}`, content: { 'application/json': { schema: { anyOf: schemas } } } };
 }
 
+/** An answer that a browser gets as a page. */
+export function orPage(answer: ResponseWords): ResponseWords {
+  return { ...answer, content: { ...answer.content, 'text/html': { schema: { type: 'string' } } } };
+}
+
 /** A JSON request body of the named schema. */
 export const body = (name: SchemaName, required = true) => ({ required, content: { 'application/json': { schema: ref(name) } } });
 

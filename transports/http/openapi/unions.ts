@@ -57,7 +57,7 @@ const dataOf = <const P extends object, R extends readonly string[]>({
   required: required.filter((name) => name !== 'type'),
   properties: Object.fromEntries(Object.entries(properties).filter(([name]) => name !== 'type')),
 });
-const { RunStepFrame, RunToolFrame, ApprovalFrame } = schemas.frames;
+const { RunStepFrame, RunToolFrame, RunProgressFrame, ApprovalFrame } = schemas.frames;
 
 /** The unions and their alternatives, by the name that each has in the document. */
 export const UNIONS = {
@@ -98,8 +98,8 @@ export const UNIONS = {
   ReplyStartEvent: eventOf('start', ReplyStart, 'An attempt at the reply begins; the text of earlier ones is void'),
   ReplyRunEvent: eventOf(
     'run',
-    { oneOf: [dataOf(RunStepFrame), dataOf(RunToolFrame)] },
-    'The run has come to a step, or a call of a tool is about to be sent or has its outcome; only with `steps=true`',
+    { oneOf: [dataOf(RunStepFrame), dataOf(RunToolFrame), dataOf(RunProgressFrame)] },
+    'The run has come to a step, or a call of a tool is about to be sent, goes on or has its outcome; only with `steps=true`',
   ),
   ReplyApprovalEvent: eventOf('approval', dataOf(ApprovalFrame), 'A call waits for a person, or does not wait any more; only with `steps=true`'),
   ReplyDoneEvent: eventOf('done', ReplyDone, 'The last event of a whole answer'),

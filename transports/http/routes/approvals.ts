@@ -39,7 +39,7 @@ export const APPROVAL_ROUTES = {
     params: id,
     body: body('Decide'),
     answers: { 200: json('ApprovalFound', 'The call, with the decision.') },
-    errors: [...BODY, 'APPROVAL_NOT_FOUND', 'APPROVAL_STALE', 'APPROVAL_DECIDED', ...WRITE],
+    errors: [...BODY, 'APPROVAL_NOT_FOUND', 'APPROVAL_STALE', 'APPROVAL_DECIDED', 'TOOL_SERVER_FAILED', ...WRITE],
     handler: approvals.decide,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

@@ -1,19 +1,14 @@
 // The routes of notifications. Those of decision links are open: their ticket is what admits.
 import * as decide from '../handlers/decide.ts';
 import * as notify from '../handlers/notify.ts';
-import { BODY, body, DISK, json, NO_BLOCKS } from '../openapi/parts.ts';
+import { BODY, body, DISK, json, NO_BLOCKS, orPage } from '../openapi/parts.ts';
 import { ref } from '../openapi/schemas.ts';
-import type { RouteEntry, RouteKey, ResponseWords } from '../wire/route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const name = { name: 'Name of the target' };
 const ticket = { ticket: 'The ticket of the link' };
 const WRITE = ['ADAPTER_NOT_CONFIGURED', NO_BLOCKS, ...DISK] as const;
 const LINK = ['NOT_FOUND', 'LINK_USED', 'TOO_MANY_ATTEMPTS', 'STORAGE_FAILED', NO_BLOCKS] as const;
-
-/** An answer that a browser gets as a page. */
-function orPage(answer: ResponseWords): ResponseWords {
-  return { ...answer, content: { ...answer.content, 'text/html': { schema: { type: 'string' } } } };
-}
 
 /** The routes of notifications by `METHOD /path`. */
 export const NOTIFY_ROUTES = {
@@ -81,7 +76,7 @@ export const NOTIFY_ROUTES = {
       content: { 'application/x-www-form-urlencoded': { schema: ref('LinkDecision') }, 'application/json': { schema: ref('LinkDecision') } },
     },
     answers: { 200: orPage(json('LinkDecided', 'It is decided.')) },
-    errors: ['INVALID_REQUEST', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'QUEUE_FULL', 'STORAGE_FULL', ...LINK],
+    errors: ['INVALID_REQUEST', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'QUEUE_FULL', 'STORAGE_FULL', 'TOOL_SERVER_FAILED', ...LINK],
     handler: decide.take,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

@@ -1,6 +1,8 @@
-// The routes of the servers of tools. They are for the token of the workspace and the sessions of the page: a key of an application approves nothing.
+// The routes of the servers of tools. They are for the token of the workspace and the sessions of the page: a key of an application approves nothing. The end of a sign-in is
+// open: its state is what admits.
+import * as signInAnswer from '../handlers/sign-in-answer.ts';
 import * as tools from '../handlers/tools.ts';
-import { BODY, body, DISK, json } from '../openapi/parts.ts';
+import { BODY, body, DISK, json, orPage } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const server = { server: 'Name of the server' };
@@ -111,6 +113,23 @@ export const TOOL_ROUTES = {
     answers: { 200: json('ToolServerChanged', 'The server, signed in.') },
     errors: ['TOOL_SERVER_FAILED', ...BODY, ...NAMED, ...WRITE, 'ADAPTER_NOT_CONFIGURED'],
     handler: tools.finishSignIn,
+  },
+  'GET /callback': {
+    id: 'answerToolSignIn',
+    tag: 'Tools',
+    summary: 'Come back from a sign-in',
+    description:
+      'Where a browser of this machine is led at the end of a sign-in that has begun with this address as its `redirectURI`, as the dashboard does. It needs no token: `state` says which sign-in it ends, once. For `Accept: text/html` it is a page without scripts.',
+    public: true,
+    query: {
+      state: { schema: { type: 'string' }, description: 'What the link had' },
+      code: { schema: { type: 'string' }, description: 'For which tokens are given' },
+      iss: { schema: { type: 'string' }, description: 'The authorization server' },
+      error: { schema: { type: 'string' }, description: 'Why there is no code' },
+    },
+    answers: { 200: orPage(json('Done', 'Somebody is signed in.')) },
+    errors: ['INVALID_REQUEST', 'TOOL_SERVER_FAILED', 'TOOL_SERVER_REFUSED', 'TOO_MANY_ATTEMPTS', ...READ, ...WRITE, 'ADAPTER_NOT_CONFIGURED'],
+    handler: signInAnswer.take,
   },
   'DELETE /api/tools/:server/login': {
     id: 'signOutOfToolServer',

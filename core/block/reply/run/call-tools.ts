@@ -13,6 +13,7 @@ import type { CallState } from '../../../tools/journal.ts';
 import type { JsonRecord, OpenTask, ToolCallRequest, ToolHost, ToolOutcome, ToolQuestion, ToolTask } from '../../../tools/port.ts';
 import { cutText, noticeOf, resultText, shownImages, wholeParts } from '../../../tools/results.ts';
 import type { BuiltinOutcome } from './builtins.ts';
+import { CallProgress, type ProgressFact } from './call-progress.ts';
 import type { ReadyCall } from './check-calls.ts';
 import type { RunJournal } from './run-journal.ts';
 
@@ -38,6 +39,8 @@ export interface CallOptions {
   at(): string;
   /** Called before a call is made. */
   onCall(tool: string): void;
+  /** Called while a call is made. */
+  onProgress?(call: string, tool: string, fact: ProgressFact): void;
   /** Keeps the whole of a result that was cut, or has images. False if it could not. */
   keep(place: string, bytes: Uint8Array): Promise<boolean>;
 }
@@ -105,6 +108,7 @@ async function callOne(one: ReadyCall, options: CallOptions): Promise<readonly R
   const { call, tool } = one;
   const { host, signal, causes } = options;
   options.onCall(tool.id);
+  const progress = new CallProgress((fact) => options.onProgress?.(call.place, tool.id, fact));
   let unwritten: { readonly error: unknown } | undefined;
   const onTask = async (task: ToolTask): Promise<void> => {
     const { taskId, ttlMs, pollMs } = task;
@@ -112,8 +116,10 @@ async function callOne(one: ReadyCall, options: CallOptions): Promise<readonly R
       unwritten = { error };
       throw error;
     }); // task-first
+    progress.note({ isTask: true });
   };
-  const request = requestOf(one, options);
+  const request: ToolCallRequest = { ...requestOf(one, options), onProgress: (said) => progress.note(said) };
+  if (request.task !== undefined) progress.note({ isTask: true });
   try {
     const outcome: BuiltinOutcome | ToolQuestion = await host.call(request.task === undefined ? { ...request, onTask } : request, signal);
     if (outcome.kind !== 'result') return [questionOf(one, outcome, options)];
@@ -128,6 +134,8 @@ async function callOne(one: ReadyCall, options: CallOptions): Promise<readonly R
     if (call.task !== undefined && !signal.aborted) options.lost.add(call.place);
     causes.set(call.place, signal.aborted ? 'it was cut off' : causeOf(fault));
     return [];
+  } finally {
+    progress.end();
   }
 }
 

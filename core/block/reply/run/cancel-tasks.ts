@@ -1,4 +1,4 @@
-// Cancels the tasks of calls that nobody waits for any more, at their servers: their message is cancelled or has failed, or its block goes into the archive. What the
+// Cancels the tasks of calls that nobody waits for any more, at their servers: their message is cancelled or has failed, their block has lost the tool or goes into the archive. What the
 // servers say of them is the outcome of the calls; where they say nothing, it stays open.
 //
 // intent-first: that a task is cancelled is on the disk before its server hears of it. So a server of Blockhouse that has lost the block cancels nothing of who has it
@@ -7,6 +7,7 @@ import { timeLimit } from '../../../base/abort.ts';
 import { toBlockhouseError } from '../../../errors.ts';
 import type { Claim } from '../../../store/port.ts';
 import type { CallState } from '../../../tools/journal.ts';
+import type { OfferedTool } from '../../../tools/offer.ts';
 import type { ToolHost } from '../../../tools/port.ts';
 import type { RunRecord } from '../../../types.ts';
 import { unlessDamaged } from '../../status/readiness.ts';
@@ -47,6 +48,18 @@ export async function cancelTasks(options: CancelOptions): Promise<ReadonlyMap<s
   );
   return silent;
 }
+
+/** Of calls whose tool the run does not have any more, as it was: the block has lost it, or it has changed. Resolves as `cancelTasks` does. */
+export async function cancelGone(options: CancelOptions, offered: readonly OfferedTool[], lost: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+  const isThere = ({ asked, pin }: CallState): boolean => offered.some(({ id, definition }) => id === asked.tool && definition.pin === pin);
+  const { calls } = options.journal.state;
+  const gone = new Set(calls.filter((call) => call.outcome === undefined && call.task !== undefined && !lost.has(call.place) && !isThere(call)).map(placeOf));
+  if (gone.size === 0) return new Map();
+  const silent = await cancelTasks({ ...options, wasAsked: (place) => !gone.has(place) });
+  return new Map([...silent].map(([place, why]) => [place, `the block has not got its tool any more, and ${why}`]));
+}
+
+const placeOf = ({ place }: CallState): string => place;
 
 /** What the server says, or why it says nothing. */
 async function cancelled(call: CallState, options: CancelOptions): Promise<RunRecord | string> {

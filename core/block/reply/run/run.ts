@@ -17,7 +17,7 @@ import { BLOCK_SERVER } from '../../../tools/builtin/definitions.ts';
 import { type OfferedTool, recordOf } from '../../../tools/offer.ts';
 import type { ToolHost } from '../../../tools/port.ts';
 import { type Probe, probeFor } from '../../../tools/probe.ts';
-import { type ToolSettings, toolSettings } from '../../../tools/settings.ts';
+import { allSettings, type ToolSettings } from '../../../tools/settings.ts';
 import { haltPause } from '../../actor/call-refused.ts';
 import type { Candidate } from '../../status/candidates.ts';
 import type { AnswerText } from '../answer-text.ts';
@@ -26,6 +26,7 @@ import type { BlockContext, WorkspaceTools } from '../block-context.ts';
 import type { Called } from '../reply-machine.ts';
 import { Builtins } from './builtins.ts';
 import { argumentsOf, callTools } from './call-tools.ts';
+import { cancelGone } from './cancel-tasks.ts';
 import { type Checked, checkCalls, type ProbeCall, type ReadyCall } from './check-calls.ts';
 import { type Closed, closeRun, type Ended } from './close.ts';
 import { definitionTokens, ModelStep } from './model-step.ts';
@@ -64,11 +65,9 @@ function runOf(system: ActorSystem): Run {
   return run;
 }
 
-/** The run of a message of a block with tools. */
+/** The run of a message of a block with tools, or of one that had tools when the run began. */
 export function runFor({ config, ...options }: Omit<RunOptions, 'settings'> & { readonly config: BlockConfig }): Run {
-  const settings = toolSettings(config);
-  if (settings === undefined) throw new Error('The block has no tools.');
-  return new Run({ ...options, settings });
+  return new Run({ ...options, settings: allSettings(config.tools) });
 }
 
 /** What one attempt at a message asks, and whom. */
@@ -207,6 +206,9 @@ export class Run implements RunSteps {
     this.#show('checking', journal.state);
     const halted = haltPause(context.world.halted());
     if (halted !== undefined) return { kind: 'over', called: { kind: 'refused', pause: halted } }; // no-call-at-halt
+    const { messageId, tools } = this.#options;
+    const cancelling = { block: context.name, messageId, host: tools.host, journal, at: () => context.at() };
+    for (const [place, why] of await cancelGone(cancelling, this.#offered, this.#lost)) this.#causes.set(place, why);
     const { records, ready, probes } = await this.#checked(journal);
     if (probes.length > 0) return this.#probe(journal, probes, signal);
     if (records.length > 0) await journal.append(records);
@@ -278,6 +280,7 @@ export class Run implements RunSteps {
       onCall: (tool) => {
         this.#show('calling-tool', journal.state, tool);
       },
+      onProgress: (call, tool, fact) => world.bus.emit('tool.progressed', { block: context.name, id: messageId, call, tool, ...fact }),
       keep: (place, bytes) => this.#keep(place, bytes),
     });
     if (signal.aborted) return this.#cutOff(journal);

@@ -15,7 +15,7 @@ export interface RecordListener {
 
 /** `state` has the record already. */
 export function tellRecord({ block, bus, log }: RecordListener, id: string, state: RunState, record: RunRecord): void {
-  const tell = <E extends 'approval.requested' | 'approval.decided' | 'tool.called' | 'tool.finished'>(
+  const tell = <E extends 'approval.requested' | 'approval.decided' | 'tool.called' | 'tool.progressed' | 'tool.finished'>(
     event: E,
     { level = 'INFO', ...fact }: Omit<CoreEvents[E], 'block' | 'id'> & { readonly level?: 'INFO' | 'WARN' },
   ): void => {
@@ -31,6 +31,7 @@ export function tellRecord({ block, bus, log }: RecordListener, id: string, stat
     const asked = state.askedFor(record.approval);
     if (asked !== undefined) tell('approval.decided', { approval: record.approval, tool: asked.approval.tool, state: stateAfter(record.decision) });
   } else if (record.t === 'call') tell('tool.called', { call: record.call, tool: toolAt(state, record.call) });
+  else if (record.t === 'cancel') tell('tool.progressed', { call: record.call, tool: toolAt(state, record.call), state: 'cancelling', task: true });
   else if (record.t === 'result') finished(record.call, 'done', { isError: record.isError, ms: record.ms });
   else if (record.t === 'refused') finished(record.call, record.code);
   else if (record.t === 'unknown') finished(record.call, 'unknown', { level: 'WARN' });

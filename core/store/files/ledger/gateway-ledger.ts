@@ -18,12 +18,12 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { isFar, later, type ReachedCap, reachedCap } from '../../../block/costs/caps.ts';
 import type { CoreBus } from '../../../bus.ts';
-import type { CappedKey, GatewayBook, GatewayCall, NoRoom, NotedCall, OpenCall, PeriodSpend, UnderWay, Used } from '../../port.ts';
+import type { CappedKey, Caps, GatewayBook, GatewayCall, NoRoom, NotedCall, OpenCall, PeriodSpend, UnderWay, Used } from '../../port.ts';
 import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { FileSums, lineOf, parseCall } from './gateway-lines.ts';
 import { appendText, MAX_LINE_BYTES, type OpenedLedger, openLedger, readForward } from './ledger-file.ts';
-import { DaySums, dayText, groupAccount, SpendDays } from '../../parts/spend-days.ts';
+import { DaySums, dayText, groupAccount, type SpendAccount, SpendDays } from '../../parts/spend-days.ts';
 import { fileIdOf, type LedgerPlace, readSpend, writeSpend } from './spend-file.ts';
 
 /** How much is kept. */
@@ -139,18 +139,30 @@ export class GatewayLedger implements GatewayBook {
     return this.#roomOf(key, underWay, now);
   }
 
-  #roomOf({ bounds }: CappedKey, underWay: UnderWay, now: number): true | NoRoom {
+  #roomOf(key: CappedKey, underWay: UnderWay, now: number): true | NoRoom {
     let spent: ReachedCap | undefined;
     let close: ReachedCap | undefined;
     const today = this.#today(now);
-    for (const bound of bounds) {
-      const sums = this.#spent.spent(today, accountOf(bound.kind, bound.name));
+    const { bounds } = key;
+    const accounts = this.#accountsOf(key);
+    for (let at = 0; at < bounds.length; at += 1) {
+      const [bound, account] = [bounds[at] as Caps, accounts[at] as SpendAccount];
+      const sums = this.#spent.spentBy(account, today);
       if (isFar(bound, sums, underWay.roughly(bound))) continue;
       spent = later(spent, reachedCap(bound, sums, NOTHING, now));
       if (spent === undefined) close ??= reachedCap(bound, sums, underWay.exactly(bound), now);
     }
     if (spent !== undefined) return { ...spent, isUnderWay: false, retryAfterMs: spent.resetsAt - now };
     return close === undefined || { ...close, isUnderWay: true, retryAfterMs: UNDER_WAY_RETRY_MS };
+  }
+
+  /** Of a key and its group, in the order of their limits; found once for each state of the key. */
+  #accountsOf(key: CappedKey): readonly SpendAccount[] {
+    const known = key.place;
+    if (known instanceof KeyAccounts && known.spent === this.#spent) return known.accounts;
+    const accounts = key.bounds.map(({ kind, name }) => this.#spent.account(accountOf(kind, name)));
+    key.place = new KeyAccounts(this.#spent, accounts);
+    return accounts;
   }
 
   async spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
@@ -331,6 +343,17 @@ export class GatewayLedger implements GatewayBook {
       this.#day = dayText(new Date(now).toISOString().slice(0, '2026-11-22'.length));
     }
     return this.#day;
+  }
+}
+
+/** Where the ledger keeps what a key has spent. */
+class KeyAccounts {
+  readonly spent: SpendDays;
+  readonly accounts: readonly SpendAccount[];
+
+  constructor(spent: SpendDays, accounts: readonly SpendAccount[]) {
+    this.spent = spent;
+    this.accounts = accounts;
   }
 }
 

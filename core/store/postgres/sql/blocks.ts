@@ -3,10 +3,11 @@
 // block-first: what changes a block locks its row first, and so finds out whether it is still there, and still ours.
 
 /** $1 the name. */
-export const FIND = { name: 'block-find', text: 'select id as block, name from bh.block where name = $1 and archive_name is null' };
+export const FIND = { name: 'block-find', plan: 'once' as const, text: 'select id as block, name from bh.block where name = $1 and archive_name is null' };
 /** $1 the block, $2 its name. */
 export const STANDING = {
   name: 'block-stands',
+  plan: 'once' as const,
   text: 'select wanted, state, owner from bh.block where id = $1 and name = $2 and archive_name is null',
 };
 export const COUNTS = {
@@ -29,11 +30,13 @@ select id as block from b`,
 /** $1 the block, $2 its name: under another one it is another block. */
 export const DOCUMENTS = {
   name: 'documents',
+  plan: 'once' as const,
   text: 'select d.kind, d.rev, d.value from bh.block b join bh.document d on d.block_id = b.id where b.id = $1 and b.name = $2 and b.archive_name is null',
 };
 /** $1 the block, $2 its name, $3 the kind. */
 export const DOCUMENT = {
   name: 'document',
+  plan: 'once' as const,
   text: `
 select d.rev, d.value from bh.block b join bh.document d on d.block_id = b.id and d.kind = $3
 where b.id = $1 and b.name = $2 and b.archive_name is null`,
@@ -57,6 +60,7 @@ export const LOCK = {
 /** The same without anything that follows: $5 and $6 as in LOCK. `ours`: null, where there is no such block. */
 export const WRITE_ALONE = {
   name: 'document-write-alone',
+  plan: 'once' as const,
   text: `
 with b as (select id, ($5::text is null or (owner = $5 and fence = $6)) is true as ours from bh.block where id = $1 and archive_name is null for no key update),
 d as (update bh.document set value = $4::json, rev = rev + 1 from b where b.ours and block_id = $1 and kind = $2 and rev = $3 returning rev)
@@ -107,6 +111,7 @@ returning (select d.value from bh.document d where d.block_id = $1 and d.kind = 
  */
 export const PROJECT = {
   name: 'blocks-project',
+  plan: 'once' as const,
   text: `
 with v as (select u.* from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[]) as u (node, block_id, kind, value, rev)),
 d as (

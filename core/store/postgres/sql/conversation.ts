@@ -28,6 +28,7 @@ function entryValues(from: number): string {
 /** $1 block, $2 cap, $3 the most bytes, $4 to $17 the entry, $18 the last id that it may follow. No row: no room, an id that is not the greatest, another last id, or no block. 23505: its clientId is known. */
 export const APPEND = {
   name: 'message-append',
+  plan: 'once' as const,
   text: `
 with b as (select id, xmin::text as version from bh.block where id = $1 for update),
 k as (
@@ -43,6 +44,7 @@ select k.position, ${VERSIONS} from k, b`,
 /** What tells why APPEND did nothing. $1 block, $2 clientId. */
 export const STANDING = {
   name: 'block-standing',
+  plan: 'once' as const,
   text: `
 select b.last_id, b.queued + b.processing as waiting, b.archive_name, m.seq is not null as known, ${SHOWN},
   (select count(*)::int from bh.message o where o.block_id = b.id and o.status in ${WAITING} and o.seq < m.seq) as position
@@ -52,6 +54,7 @@ from bh.block b left join bh.message m on m.block_id = b.id and m.client_id = $2
 /** $4 the message, $5 the time. */
 export const BEGIN = {
   name: 'message-begin',
+  plan: 'once' as const,
   text: `
 with b as (${OWNED}),
 m as (
@@ -85,7 +88,7 @@ const SETTLED_AS = `b.id is not null as ours, m.seq is not null as done, b.last_
 const SETTLED_IN = '(select) one left join b on true left join m on true left join u on true';
 
 /** $4 the message, $5 status, $6 finished at, $7 error (left as it is without $8), $9 more of the outcome, $10 whether there is an answer, $11 to $24 the answer. */
-export const SETTLE = { name: 'message-settle', text: `with b as (${OWNED}), ${SETTLED} select ${SETTLED_AS} from ${SETTLED_IN}` };
+export const SETTLE = { name: 'message-settle', plan: 'once' as const, text: `with b as (${OWNED}), ${SETTLED} select ${SETTLED_AS} from ${SETTLED_IN}` };
 
 /**
  * The same, and the line of the call that has made the answer, which is written also where nothing is settled. $25 and following the line, as in `lineParts`. The block is locked
@@ -93,6 +96,7 @@ export const SETTLE = { name: 'message-settle', text: `with b as (${OWNED}), ${S
  */
 export const SETTLE_PAID = {
   name: 'message-settle-paid',
+  plan: 'once' as const,
   text: `
 with recursive b as (${OWNED}), ${SETTLED},
 ${lineParts(25, 'from (select count(*) from b) one')}
@@ -105,6 +109,7 @@ select ${SETTLED_AS}, (select json_agg(s order by s.place) from spends s) as spe
  */
 export const REQUEUE = {
   name: 'message-requeue',
+  plan: 'once' as const,
   text: `
 with b as (${OWNED}),
 old as (select m.seq, m.status, m.attempts from b join bh.message m on m.block_id = $1 where m.id = $4 and m.role = 'user' and m.status in ${WAITING} for update of m),
@@ -128,6 +133,7 @@ select b.id is not null as ours, m.seq is not null as done from (select) one lef
  */
 export const CANCEL = {
   name: 'message-cancel',
+  plan: 'once' as const,
   text: `
 with b as (select id, owner, fence from bh.block where id = $1 for update),
 old as (
@@ -149,6 +155,7 @@ select old.status = 'failed' as had_failed, old.asks, ${SHOWN} from old, m`,
 /** By anybody: the message goes to the end, without its answer. $1 block, $2 the message, $3 the time, $4 cap, $5 the most bytes. */
 export const RETRY = {
   name: 'message-retry',
+  plan: 'once' as const,
   text: `
 with b as (select id, next_seq, queued, processing, waiting_bytes from bh.block where id = $1 for update),
 old as (
@@ -170,6 +177,7 @@ select ${SHOWN} from m`,
 /** Whether there is anything to put in order, and whose turn it is. $4: older messages expire. */
 export const LOOK = {
   name: 'block-look',
+  plan: 'once' as const,
   text: `
 select b.xmin::text as version, coalesce(b.owner = $2 and b.fence = $3, false) as ours, b.queued, b.processing - b.held as processing,
   exists (select from bh.message s where s.block_id = b.id and s.status = 'queued' and s.at < $4::timestamptz) as stale, ${SHOWN}
@@ -185,6 +193,7 @@ const GOES_ON = `(m.attempts <= $5 or ${GOT_ON} is not null)`;
 /** $4 as in LOOK, $5 the most attempts, $6 the time, $7 why a message expires, $8 why it fails, $9 and $10 the messages with runs. The messages that are over come back. */
 export const RECOVER = {
   name: 'block-recover',
+  plan: 'once' as const,
   text: `
 with b as (${OWNED}),
 p as (
@@ -208,6 +217,7 @@ select ${SHOWN} from over m order by m.seq`,
 /** What is being answered goes back into the queue, and the attempt counts. */
 export const REQUEUE_ALL = {
   name: 'block-requeue-all',
+  plan: 'once' as const,
   text: `
 with b as (${OWNED}),
 p as (update bh.message m set status = 'queued', started_at = null, waiting_for = null from b where m.block_id = $1 and m.status = 'processing' returning m.seq),
@@ -218,12 +228,13 @@ select b.id from b`,
 };
 
 /** No message may have a smaller id from now on. No row: there is a greater one. */
-export const BORDER = { name: 'block-border', text: 'update bh.block set last_id = $2 where id = $1 and last_id < $2 returning id' };
-export const LAST_ID = { name: 'block-last-id', text: 'select last_id from bh.block where id = $1' };
+export const BORDER = { name: 'block-border', plan: 'once' as const, text: 'update bh.block set last_id = $2 where id = $1 and last_id < $2 returning id' };
+export const LAST_ID = { name: 'block-last-id', plan: 'once' as const, text: 'select last_id from bh.block where id = $1' };
 
 /** $2 so many of the newest, and all that wait. One row without an entry where nothing has changed since the version $3: every change of a message changes its block. */
 export const ENTRIES = {
   name: 'messages-active',
+  plan: 'once' as const,
   text: `
 select b.xmin::text as version, ${SHOWN}
 from bh.block b
@@ -236,7 +247,11 @@ left join lateral (
 where b.id = $1 order by m.seq`,
 };
 /** An entry and its answer. */
-export const MESSAGE = { name: 'message', text: `select ${SHOWN} from bh.message m where m.block_id = $1 and (m.id = $2 or m.reply_to = $2) order by m.seq` };
+export const MESSAGE = {
+  name: 'message',
+  plan: 'once' as const,
+  text: `select ${SHOWN} from bh.message m where m.block_id = $1 and (m.id = $2 or m.reply_to = $2) order by m.seq`,
+};
 export const SEQ = { name: 'message-seq', text: 'select seq from bh.message where block_id = $1 and id = $2' };
 /** Before $2, the newest first, $3 at most. */
 export const BEFORE = { name: 'messages-before', text: `select ${SHOWN} from bh.message m where m.block_id = $1 and m.seq < $2 order by m.seq desc limit $3` };

@@ -26,6 +26,7 @@ export const ADD_CALLS = {
 /** $1 the book, $2 and following the columns of the lines, $20 the server. The sums are only those of lines that are new, so it may be repeated as it is. */
 export const FLUSH = {
   name: 'gateway-flush',
+  plan: 'once' as const,
   text: `
 with l as (
   ${ADD_CALLS.text} returning *),
@@ -76,7 +77,7 @@ returning usd, tokens, (select usd from o) as usd_elsewhere, (select tokens from
 };
 
 /** $1 the server, $2 the keys. */
-export const GIVE_BACK = { name: 'key-give-back', text: 'delete from bh.key_grant where node = $1 and key = any($2::text[])' };
+export const GIVE_BACK = { name: 'key-give-back', plan: 'once' as const, text: 'delete from bh.key_grant where node = $1 and key = any($2::text[])' };
 
 /** $1 the server, $2 the keys, $3 the days, $4 and $5 what is left of their grants at most; null for no cap. */
 export const GIVE_BACK_REST = {

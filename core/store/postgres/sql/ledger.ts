@@ -32,7 +32,7 @@ export const HOLD = {
   name: 'budget-hold',
   text: 'insert into bh.reservation (call_id, block, node, usd, tokens) values ($1, $2, $3, $4, $5) on conflict (call_id) do nothing',
 };
-export const RELEASE = { name: 'budget-release', text: 'delete from bh.reservation where call_id = any($1::text[])' };
+export const RELEASE = { name: 'budget-release', plan: 'once' as const, text: 'delete from bh.reservation where call_id = any($1::text[])' };
 
 /**
  * A line, its sums, and the end of its reservation, as parts of a statement `with recursive`. The values begin with $`from`: at, call, block, provider, model, purpose, message,
@@ -72,7 +72,7 @@ spends as (
 }
 
 /** A line alone. */
-export const ADD = { name: 'ledger-add', text: `with recursive ${lineParts(1)} select usd, tokens, is_new from spends order by place` };
+export const ADD = { name: 'ledger-add', plan: 'once' as const, text: `with recursive ${lineParts(1)} select usd, tokens, is_new from spends order by place` };
 
 /** After LOCK of both. $1 from, $2 to: both get a new part; that of \`to\` knows what both had. */
 export const CARRY = {
@@ -88,6 +88,7 @@ select nf.part, f.part, false from nf, f union all select nt.part, t.part, false
 /** Since each of $2, in their order; the quarter of an hour that one falls into counts whole. */
 export const SPEND = {
   name: 'ledger-spend',
+  plan: 'once' as const,
   text: `${PARTS}
 select coalesce(sum(s.cost_usd), 0) as usd, coalesce(sum(s.tokens), 0) as tokens
 from unnest($2::timestamptz[]) with ordinality i (since, place)

@@ -3,6 +3,7 @@
 /** $1 the server, $2 and following the columns of the lines. Those of a block that is gone are left out. */
 export const ADD = {
   name: 'log-add',
+  plan: 'once' as const,
   text: `
 insert into bh.log_line (at, block_id, file, place, node, bytes)
 select u.at, u.block_id, u.file, u.place, $1, u.bytes from unnest($2::timestamptz[], $3::bigint[], $4::text[], $5::bigint[], $6::bytea[])

@@ -26,6 +26,7 @@ returning draining, ${STATE}`,
 /** A row that has expired but is still there is renewed, for nothing was taken from it. No row: it was reaped. */
 export const RENEW = {
   name: 'node-renew',
+  plan: 'once' as const,
   text: `update bh.node set expires_at = clock_timestamp() + $2::float8 * interval '1 ms' where id = $1 returning draining, ${STATE}`,
 };
 
@@ -53,6 +54,7 @@ select f.version, n.id is not null as knows from f left join n on true`,
 /** The foreign keys free what it had. After a restart of the database, everybody has a lease of $1 ms to come back. */
 export const REAP = {
   name: 'node-reap',
+  plan: 'once' as const,
   text: `
 delete from bh.node where id in (
   select id from bh.node where expires_at < clock_timestamp() and pg_postmaster_start_time() < clock_timestamp() - $1::float8 * interval '1 ms'
@@ -66,6 +68,7 @@ returning id`,
  */
 export const LOOK = {
   name: 'node-look',
+  plan: 'once' as const,
   text: `
 with c as (
   select id from bh.block where owner is null and wanted and due_at <= clock_timestamp() and archive_name is null
@@ -87,6 +90,7 @@ select 0, '', 0, false, false, false, null from bh.node where id = $1 and draini
 /** Whoever asks for a block that it has already gets its own claim. */
 export const TAKE = {
   name: 'block-take',
+  plan: 'once' as const,
   text: `
 update bh.block set owner = $1, fence = case when owner is null then fence + 1 else fence end,
   wish = wish and owner is not null, give_back = give_back and owner is not null, decided = decided and owner is not null
@@ -94,7 +98,7 @@ where id = $2 and (owner is null or owner = $1) and archive_name is null
 returning id as block, name, fence`,
 };
 
-export const OWNER = { name: 'block-owner', text: 'select owner from bh.block where id = $1' };
+export const OWNER = { name: 'block-owner', plan: 'once' as const, text: 'select owner from bh.block where id = $1' };
 
 /**
  * $1 block, $2 owner, $3 fence, $4 the state, $5 when to look again. What waits, or broke off, is due at once, also what has come or was decided without the owner's
@@ -102,6 +106,7 @@ export const OWNER = { name: 'block-owner', text: 'select owner from bh.block wh
  */
 export const RELEASE = {
   name: 'block-release',
+  plan: 'once' as const,
   text: `
 update bh.block set owner = null, state = $4, wish = false, give_back = false,
   due_at = least($5::timestamptz, case when queued + processing > 0 and (held = 0 or decided or $5::timestamptz is null) then clock_timestamp() end)
@@ -112,6 +117,7 @@ returning id`,
 /** Its owner is to give it back. $1 the block, $2 the server that asks. */
 export const ASK_FOR = {
   name: 'block-ask-for',
+  plan: 'once' as const,
   text: 'update bh.block set wish = true, give_back = true where id = $1 and owner is not null and owner <> $2 and not give_back',
 };
 

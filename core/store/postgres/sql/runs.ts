@@ -14,6 +14,7 @@ const OURS = `
  */
 export const APPEND_STEPS = {
   name: 'run-append',
+  plan: 'once' as const,
   text: `
 with b as (${OURS}),
 r as (
@@ -36,7 +37,7 @@ select b.ours, (select count(*)::int from r) as added from b`,
 };
 
 /** $1 block, $2 run. */
-export const STEPS = { name: 'run-steps', text: 'select record from bh.run_record where block_id = $1 and run = $2 order by seq' };
+export const STEPS = { name: 'run-steps', plan: 'once' as const, text: 'select record from bh.run_record where block_id = $1 and run = $2 order by seq' };
 
 /** A piece of a result. $1 block, $2 run, $3 the place of the call, $4 where it begins, from 1, $5 how long it is. */
 export const RESULT = {
@@ -47,6 +48,7 @@ export const RESULT = {
 /** $4 run, $5 the place of the call, $6 the bytes. The oldest of the block go that have no room beside it. */
 export const KEEP_RESULT = {
   name: 'run-keep-result',
+  plan: 'once' as const,
   text: `
 with b as (${OURS}),
 others as (
@@ -64,6 +66,7 @@ select b.ours from b`,
 /** Those of messages that have their outcome. $1 the block. */
 export const CLEAR_STEPS = {
   name: 'run-clear',
+  plan: 'once' as const,
   text: `
 with kept as (
   select case when m.id ~ '^[A-Za-z0-9_-]{1,128}$' then m.id else 'x-' || left(encode(sha256(convert_to(m.id, 'UTF8')), 'hex'), 40) end as run

@@ -3,6 +3,7 @@
 /** Those that are newer than what is known of them. $1 the names, $2 their revisions. */
 export const SETTINGS = {
   name: 'settings',
+  plan: 'once' as const,
   text: 'select s.key, s.value, s.rev from unnest($1::text[], $2::bigint[]) as k (key, rev) join bh.setting s on s.key = k.key and s.rev > k.rev',
 };
 

@@ -6,6 +6,7 @@ export const NOTIFY = { name: 'signals-notify', text: 'select pg_notify(c, p) fr
 /** Who has these blocks, and what changes with each change of a block. $1 the blocks. */
 export const FOLLOWED = {
   name: 'signals-followed',
+  plan: 'once' as const,
   text: `
 select b.id as block, b.owner, b.xmin::text as version,
   (select string_agg(d.kind || d.rev, ',' order by d.kind) from bh.document d where d.block_id = b.id) as documents

@@ -132,7 +132,8 @@ t.test('settings that fit no signature are refused with the field', async (t) =>
   const { servers, write, stand } = await signer(t, 'ES256');
   const { issuer } = stand;
   const cases: [object, RegExp][] = [
-    [{ method: 'private_key_jwt' }, /oauth\.method is for the grant client_credentials/i],
+    [{ method: 'private_key_jwt' }, /the method private_key_jwt needs clientId and issuer, so that it signs for nobody else/],
+    [{ method: 'client_secret' }, /oauth\.method client_secret is for the grant client_credentials/i],
     [{ ...SIGNER(issuer), method: undefined, keyFile: '/k.pem' }, /keyFile and keyId are for the method private_key_jwt/],
     [{ ...SIGNER(issuer), method: 'client_secret', keyId: 'k' }, /keyFile and keyId are for the method private_key_jwt/],
     [{ ...SIGNER(issuer), keyFile: 'k.pem' }, /oauth\.keyFile must be a whole path/i],
@@ -146,4 +147,52 @@ t.test('settings that fit no signature are refused with the field', async (t) =>
   write({ ...SIGNER(issuer), keyFile: '~/k.pem' });
   const { definition } = await servers.get('crm');
   t.match(await failure(servers.test('crm', { definition }, new AbortController().signal)), { message: /\/home\/ada\/k\.pem/ });
+});
+
+t.test('a person signs in with a client that has a key: codes, renewals and the end are proven by signatures, and by nothing else', async (t) => {
+  const PERSON = (issuer: string): object => ({ ...SIGNER(issuer), grant: 'authorization_code' });
+  const signed = await signer(t, 'ES256', { oauth: PERSON });
+  const { servers, stand, approve, call, expire, auth, write } = signed;
+  const redirectURI = 'http://127.0.0.1:4567/callback';
+  const begin = () => servers.beginSignIn('crm', { redirectURI }, new AbortController().signal);
+  t.match(await failure(begin()), { code: 'TOOL_SERVER_REFUSED', message: /crm\.client_key is not stored/ });
+  t.strictSame(stand.asked, [], 'nothing is asked without the key');
+  await servers.setSecret('crm', 'client_key', { value: pemOf(KEYS['ES256']) });
+  const { url } = await begin();
+  t.equal(new URL(url ?? '').searchParams.get('client_id'), 'signer');
+  const answer = await fetch(url ?? '', { redirect: 'manual' });
+  const shown = await servers.finishSignIn('crm', { query: new URL(answer.headers.get('location') ?? '').search.slice(1) });
+  t.match(shown, { signIn: { state: 'signed-in', grant: 'authorization_code' } });
+  const proofs = (grant: string) => stand.grants(grant).map(({ form }) => [...form.keys()].sort());
+  const proven = ['client_assertion', 'client_assertion_type'];
+  t.strictSame(proofs('authorization_code'), [[...proven, 'code', 'code_verifier', 'grant_type', 'redirect_uri', 'resource']]);
+  t.match(auth().oauth?.['crm']?.[stand.issuer], { method: 'private_key_jwt', algorithm: 'ES256', accessToken: /^at-/ });
+  await approve();
+  expire();
+  t.equal(await call('hello'), 'hello');
+  t.strictSame(proofs('refresh_token'), [[...proven, 'grant_type', 'refresh_token', 'resource']]);
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  stand.keys.set('signer', other.publicKey.export({ format: 'jwk' }));
+  expire();
+  t.match(await failure(call('x')), { code: 'TOOL_NOT_BEGUN', message: /has refused \(invalid_client\)/ });
+  t.strictSame(stand.faults, ['signature']);
+  await servers.setSecret('crm', 'client_key', { value: pemOf(other.privateKey) });
+  t.equal(await call('y'), 'y', 'with its new key, the sign-in goes on');
+  await servers.signOut('crm');
+  t.equal(stand.revoked.length, 2);
+  t.equal(stand.assertions.size, 5, 'each request has one of its own');
+  write({ grant: 'authorization_code', clientId: 'signer', issuer: stand.issuer });
+  t.match(await servers.get('crm'), { signIn: { state: 'needed' } }, 'without the method it is another client');
+});
+
+t.test('a sign-in of before the key counts for nothing, and a key that its authorization server does not take begins none', async (t) => {
+  const signed = await signer(t, 'ES256', { oauth: (issuer) => ({ clientId: 'person', issuer }), metadata: (all) => all });
+  const { servers, stand, write } = signed;
+  const begin = () => servers.beginSignIn('crm', { redirectURI: 'http://127.0.0.1:4567/callback' }, new AbortController().signal);
+  const answer = await fetch((await begin()).url ?? '', { redirect: 'manual' });
+  await servers.finishSignIn('crm', { query: new URL(answer.headers.get('location') ?? '').search.slice(1) });
+  await servers.setSecret('crm', 'client_key', { value: pemOf(KEYS['ES256']) });
+  write({ clientId: 'person', issuer: stand.issuer, method: 'private_key_jwt' });
+  t.match(await servers.get('crm'), { state: 'failed', signIn: { state: 'needed' } });
+  t.match(await failure(begin()), { code: 'TOOL_SERVER_FAILED', message: /takes no signature of a client/ });
 });

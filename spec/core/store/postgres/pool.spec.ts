@@ -124,6 +124,37 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.strictSame(await database.query({ name: 'planned', text: 'select name from pg_prepared_statements' }), []);
   });
 
+  t.test('a statement for which one plan is enough is planned once by each connection, others for their values; nothing is set behind a pooler', async (t) => {
+    const store = await postgresStore(t);
+    const proxy = await storeProxy(t, store);
+    const database = await open(t, { connections: 1 }, proxy.store);
+    await ask(store, `create schema ${database.place.schema}`);
+    await ask(store, 'create table bh.part (id int primary key) partition by hash (id)');
+    for (let n = 0; n < 4; n += 1) await ask(store, `create table bh.part_${n} partition of bh.part for values with (modulus 4, remainder ${n})`);
+    const keyed = { name: 'keyed', text: 'select from bh.part where id = $1', plan: 'once' } as const;
+    const plans = {
+      name: 'plans',
+      text: "select generic_plans::int as generic, custom_plans::int as custom from pg_prepared_statements where name = 'keyed'",
+      plan: 'once',
+    } as const;
+    const mode = { name: 'mode', text: "select current_setting('plan_cache_mode') as mode" };
+    t.strictSame(await database.query(mode), [{ mode: 'auto' }]);
+    for (let n = 0; n < 7; n += 1) await database.query(keyed, [n]);
+    t.strictSame(await database.query(plans), [{ generic: 7, custom: 0 }]);
+    t.strictSame(await database.query(mode), [{ mode: 'auto' }], 'the next one of the same connection');
+    await database.query(keyed, [7]);
+    await database.transaction(async (run) => t.strictSame(await run(mode), [{ mode: 'force_generic_plan' }]));
+    const held = await database.hold('locks');
+    t.strictSame(await held.run(mode), [{ mode: 'auto' }]);
+    await held.end();
+
+    proxy.hideProcesses();
+    const pooled = await open(t, { connections: 1 }, proxy.store);
+    for (let n = 0; n < 7; n += 1) await pooled.query(keyed, [n]);
+    await pooled.transaction(async (run) => t.strictSame(await run(mode), [{ mode: 'auto' }]));
+    t.strictSame(await pooled.query(plans), [{ generic: 0, custom: 7 }], 'its estimates never prefer one plan for a table in parts');
+  });
+
   t.test('more work than connections waits its turn', async (t) => {
     const database = await open(t, { connections: 1 });
     t.equal((await Promise.all(Array.from({ length: 50 }, () => database.transaction((run) => run(ONE))))).length, 50);

@@ -51,6 +51,15 @@ t.test('a run is a line of time of models and tools, each with its outcome and t
   t.strictSame(costOf(lines), { usd: 0.5, uncounted: 1 });
 });
 
+t.test('a run that goes on after a decision was not interrupted', async (t) => {
+  const waits: readonly RunRecord[] = RECORDS.slice(0, 5);
+  const resume: RunRecord = { t: 'resume', at: AT, attempt: 1 };
+  const kinds = (...records: readonly RunRecord[]): string[] => linesOfRun(records).map(({ kind }) => kind);
+  t.notOk(kinds(...waits, resume).includes('resume'));
+  t.ok(kinds(...waits, resume, resume).includes('resume'), 'and then again');
+  t.ok(kinds(...waits.slice(0, 4), resume).includes('resume'), 'the server has ended while the call waited');
+});
+
 t.test('a journal that has just begun has no cost, and a model that is asked no answer', async (t) => {
   const lines = linesOfRun(RECORDS.slice(0, 2));
   t.match(lines, [{ kind: 'model', answer: undefined }]);

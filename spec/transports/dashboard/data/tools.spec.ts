@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ToolView } from '../../../../core/types.ts';
-import { commandOf, isSaid, serverOf, signInOf, withMark } from '../../../../transports/dashboard/data/tools.ts';
+import { canSignIn, commandOf, isSaid, mayOpen, serverOf, signInOf, waitsForSignIn, withMark } from '../../../../transports/dashboard/data/tools.ts';
 
 const typed = (what: string, more = '', name = 'files') => serverOf({ name, what, more });
 
@@ -64,4 +64,37 @@ t.test('a client that is typed is one with which Blockhouse signs in for itself,
   t.strictSame(signIn('person', 'https://b.example', { oauth: { clientId: 'x' } }), { oauth: { clientId: 'person', issuer: 'https://b.example' } });
   t.strictSame(signIn('', '', before), { marks }, 'emptied, it is taken away');
   t.strictSame(signIn('robot', 'https://b.example', before, 'npx server'), { marks }, 'a command has none');
+});
+
+t.test('only what is https, or on this machine, may be opened, whatever a server says', async (t) => {
+  for (const good of ['https://auth.example/authorize?x=1', 'http://127.0.0.1:8080/a', 'http://localhost/a', 'http://[::1]:1/a']) t.ok(mayOpen(good), good);
+  for (const bad of [
+    'javascript:alert(1)',
+    ' javascript:alert(1)',
+    'java\tscript:alert(1)',
+    'data:text/html,x',
+    'blob:https://auth.example/x',
+    'file:///etc/passwd',
+    'vbscript:x',
+    'http://auth.example/a',
+    'http://127.0.0.1.auth.example/a',
+    'http://127.0.0.1@auth.example/a',
+    'ftp://127.0.0.1/',
+    '/authorize',
+    '//auth.example',
+    '',
+  ])
+    t.notOk(mayOpen(bad), bad);
+});
+
+t.test('a person is asked to sign in where the server waits for it, and where the browser can come back', async (t) => {
+  const problem = 'Nobody has signed in to it; sign in: `blockhouse tools login crm`.';
+  const signIn = { grant: 'authorization_code', issuer: null, scope: null, expiresAt: null } as const;
+  t.ok(waitsForSignIn({ problem }, undefined));
+  t.ok(waitsForSignIn({ signIn: { ...signIn, state: 'ended' }, problem }, undefined));
+  t.ok(waitsForSignIn({}, new Error('it wants a sign-in (HTTP 401); sign in: `blockhouse tools login crm`, or give it a header with a token.')));
+  t.notOk(waitsForSignIn({ signIn: { ...signIn, state: 'signed-in' } }, new Error(problem)), 'the failure is of before');
+  t.notOk(waitsForSignIn({ problem: 'It is not approved; look at it with `blockhouse tools test crm`.' }, new Error('It does not start.')));
+  for (const at of ['http://127.0.0.1:8420', 'http://localhost:8420', 'http://[::1]:8420']) t.ok(canSignIn(new URL(at)), at);
+  for (const at of ['https://blocks.example', 'http://192.168.0.2:8420', 'https://localhost']) t.notOk(canSignIn(new URL(at)), at);
 });

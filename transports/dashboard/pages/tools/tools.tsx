@@ -1,17 +1,23 @@
 // The servers of tools: what each would run, what it offers, and what of that a person has approved.
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ToolServerView } from '../../../../core/types.ts';
 import { tell, tellFailure } from '../../base/toast.ts';
+import { onEvent } from '../../data/events.ts';
 import { useLoad } from '../../data/load.ts';
 import {
   approveToolServer,
+  beginSignIn,
+  canSignIn,
   commandOf,
+  mayOpen,
   putToolServer,
   readToolServer,
   readToolServers,
   removeToolServer,
   setToolSecret,
+  signOut,
   testToolServer,
+  waitsForSignIn,
 } from '../../data/tools.ts';
 import { ask, showDialog } from '../../parts/dialog.tsx';
 import { Visible } from '../../parts/hidden.tsx';
@@ -75,11 +81,6 @@ function Server({ listed, reload }: ServerProps) {
     await work().catch(setFailure);
     await reload();
   };
-  const remove = async (): Promise<void> => {
-    if (!(await ask({ title: removeServerTitle(name), text: toolsText.removeText, does: toolsText.remove, danger: true }))) return;
-    await removeToolServer(name);
-    await reload();
-  };
   const [words, mark] = serverStateText(listed.state);
   return (
     <section class="tool-server" aria-label={name}>
@@ -90,14 +91,7 @@ function Server({ listed, reload }: ServerProps) {
         <span class="grow" />
         <div class="row">
           <Button label={/^(?:ready|starting)$/.test(listed.state) ? chatText.lookAgain : toolsText.test} small run={() => act(() => testToolServer(listed))} />
-          <Menu
-            label={`${toolsText.change} ${name}`}
-            small
-            choices={[
-              { label: toolsText.change, icon: 'edit', run: () => showDialog((close) => <ServerForm server={listed} close={close} reload={reload} />) },
-              { label: toolsText.remove, icon: 'trash', danger: true, run: remove },
-            ]}
-          />
+          <ServerMenu listed={listed} act={act} reload={reload} />
         </div>
       </header>
       <p class="cmd mono">
@@ -108,8 +102,9 @@ function Server({ listed, reload }: ServerProps) {
       </p>
       <Named label={toolsText.environment} of={listed.server['env']} />
       <Named label={toolsText.headers} of={listed.server['headers']} />
-      {listed.problem !== undefined && <p class="sm warn break">{problemText(listed.problem)}</p>}
+      {listed.problem !== undefined && <p class="sm warn break">{problemText(listed.problem, canSignIn())}</p>}
       {failure !== undefined && <Problem error={failure} />}
+      <SignIn server={listed} failure={failure} act={act} />
       <Secrets server={listed} reload={reload} />
       <button type="button" class="fold sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <Icon name={isOpen ? 'chevron' : 'next'} small />
@@ -120,6 +115,65 @@ function Server({ listed, reload }: ServerProps) {
       </button>
       {isOpen && <Contents listed={listed} act={act} />}
     </section>
+  );
+}
+
+interface MenuProps extends ServerProps {
+  act(work: () => Promise<unknown>): Promise<void>;
+}
+
+function ServerMenu({ listed, act, reload }: MenuProps) {
+  const { name } = listed;
+  const remove = async (): Promise<void> => {
+    if (!(await ask({ title: removeServerTitle(name), text: toolsText.removeText, does: toolsText.remove, danger: true }))) return;
+    await removeToolServer(name);
+    await reload();
+  };
+  return (
+    <Menu
+      label={`${toolsText.change} ${name}`}
+      small
+      choices={[
+        { label: toolsText.change, icon: 'edit', run: () => showDialog((close) => <ServerForm server={listed} close={close} reload={reload} />) },
+        ...(listed.signIn?.state === 'signed-in' ? [{ label: toolsText.signOut, run: () => act(() => signOut(name)) }] : []),
+        { label: toolsText.remove, icon: 'trash', danger: true, run: remove },
+      ]}
+    />
+  );
+}
+
+interface SignInProps {
+  readonly server: ToolServerView;
+  readonly failure: unknown;
+  act(work: () => Promise<unknown>): Promise<void>;
+}
+
+/** For a server that a person must sign in to: where the link leads is named before it is followed. */
+function SignIn({ server, failure, act }: SignInProps) {
+  const { name, signIn } = server;
+  const [link, setLink] = useState<string | undefined>();
+  useEffect(() => onEvent((event) => void (event.name === 'server.signed-in' && event.data['server'] === name && act(async () => setLink(undefined)))), []);
+  const begin = async (): Promise<void> => {
+    const next = await beginSignIn(name);
+    if (next !== undefined && !mayOpen(next)) throw new Error(toolsText.unsafe);
+    setLink(next);
+  };
+  if (signIn?.state === 'signed-in')
+    return (
+      <p class="sm t2 break">
+        {toolsText.signedIn} <Visible text={signIn.issuer ?? ''} />
+      </p>
+    );
+  if (!canSignIn() || (link === undefined && !waitsForSignIn(server, failure))) return null;
+  return (
+    <div class="row wrap">
+      <Button label={toolsText.signIn} small run={() => act(begin)} />
+      {link !== undefined && (
+        <a class="link break" href={link} target="_blank" rel="noopener noreferrer">
+          {toolsText.goOn} {new URL(link).origin}
+        </a>
+      )}
+    </div>
   );
 }
 

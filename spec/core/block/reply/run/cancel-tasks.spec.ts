@@ -9,6 +9,7 @@ import type { ToolCallRequest, ToolHost, ToolOutcome } from '../../../../../core
 import type { RunRecord } from '../../../../../core/types.ts';
 import { AT, answerRecord, callRecord, modelRecord, resultRecord, runRecord } from '../../../../support/tools/records.ts';
 import { crashedIn, kindsOf, pay, type ToolCoreOptions, toolCore } from '../../../../support/tools/tool-core.ts';
+import type { Said, Seen } from '../../../../support/tools/tool-model.ts';
 import { until } from '../../../../support/until.ts';
 
 t.setTimeout(120_000);
@@ -214,3 +215,45 @@ t.test('a block that gets another name keeps its tasks', async (t) => {
   for (let tries = 0; tries < 500 && !(await one.blocks.history('eve')).some(({ replyTo }) => replyTo === id); tries += 1) await delay(20);
   t.match((await one.blocks.history('eve')).at(-1), { content: 'Paid.' });
 });
+
+const takenAway = (call: ToolCallRequest): Promise<ToolOutcome> => (call.task?.isCancelled ? Promise.resolve(said('It was cancelled.')) : never());
+const CANNOT = { say: ({ results }: Seen): Said => (results.length === 0 ? [pay('bob')] : 'I could not pay.') };
+
+t.test('a block that loses all its tools while a task runs: the task is cancelled, and the run goes on with what its server says', async (t) => {
+  const one = await taskCore(t, takenAway, CANNOT);
+  const id = await one.post('Pay bob.');
+  await inTask(one);
+  await one.blocks.stop('ada');
+  await one.blocks.updateConfig('ada', { tools: null });
+  await one.blocks.start('ada');
+  t.equal((await one.outcome(id)).status, 'done');
+  t.match(await one.answerTo(id), { content: 'I could not pay.', steps: [{ tool: 'bank/pay', outcome: 'done', preview: 'It was cancelled.' }] });
+  t.strictSame(kindsOf(await one.records(id)).slice(3), ['call 1.1', 'task 1.1', 'resume', 'cancel 1.1', 'result 1.1', 'model', 'answer', 'end']);
+  t.match(one.calls, [{ task: undefined }, { task: { isCancelled: true } }]);
+  t.equal(one.calls.length, 2);
+});
+
+t.test('so does one that loses the server of the tool, also while it was away', async (t) => {
+  const one = await taskCore(t, takenAway, { files: crashedIn(BEGUN), ...CANNOT });
+  await one.blocks.updateConfig('ada', { tools: { servers: ['block'] } });
+  await one.blocks.start('ada');
+  t.equal((await one.outcome('m1')).status, 'done');
+  t.match(await one.answerTo('m1'), { content: 'I could not pay.', steps: [{ outcome: 'done', preview: 'It was cancelled.' }] });
+  t.strictSame(
+    one.calls.map(({ task }) => task?.isCancelled),
+    [true],
+  );
+});
+
+t.test(
+  'a server that can not be asked any more for the task of a tool that was taken away: nobody knows what became of it, and everybody reads why',
+  async (t) => {
+    const away = async (): Promise<never> => Promise.reject(new BlockhouseError('TOOL_NOT_BEGUN', 'bank is held.'));
+    const one = await taskCore(t, away, { files: crashedIn(BEGUN), say: ({ results }) => results.join('|') });
+    await one.blocks.updateConfig('ada', { tools: null });
+    await one.blocks.start('ada');
+    t.equal((await one.outcome('m1')).status, 'done');
+    const why = 'the block has not got its tool any more, and its task may go on, because its server could not be asked to cancel it: bank is held';
+    t.match(await one.answerTo('m1'), { content: new RegExp(why), steps: [{ outcome: 'unknown', preview: why }] });
+  },
+);

@@ -57,6 +57,7 @@ t.test('the bus hears of what was asked, decided, called and done', async (t) =>
     decided('approve'),
     { ...decided('approve'), approval: 'a9' } as RunRecord,
     { t: 'call', call: '1.1', at: AT, try: 1, pin: 'p' },
+    { t: 'cancel', call: '1.1', at: AT },
     resultRecord('1.1', { isError: true }),
     { t: 'unknown', call: '1.1', why: 'canary' },
     { t: 'refused', call: '1.1', code: 'denied', note: 'canary' },
@@ -72,10 +73,11 @@ t.test('the bus hears of what was asked, decided, called and done', async (t) =>
     ['approval.requested', { ...of, approval: 'a1', tool: 'bank/pay', because: 'rule', expiresAt: made('a1').expiresAt }],
     ['approval.decided', { ...of, approval: 'a1', tool: 'bank/pay', state: 'approved' }],
     ['tool.called', call],
+    ['tool.progressed', { ...call, state: 'cancelling', task: true }],
     ['tool.finished', { ...call, outcome: 'done', isError: true, ms: 3 }],
     ['tool.finished', { ...call, outcome: 'unknown', isError: false, ms: null }],
     ['tool.finished', { ...call, outcome: 'denied', isError: false, ms: null }],
   ]);
-  t.equal(lines.length, 6);
+  t.equal(lines.length, 7);
   t.ok(lines.includes('WARN tool.finished'));
 });

@@ -5,9 +5,12 @@ t.test('what is left is written as Anthropic writes it', async (t) => {
   const now = () => Date.parse('2026-11-22T12:00:00.500Z');
   const list: string[] = [];
   anthropicRates({ tokens: { limit: 9000, remaining: 12, resetMs: 1000 } }, now, list);
-  t.same(list, [
-    ['anthropic-ratelimit-tokens-limit', '9000'],
-    ['anthropic-ratelimit-tokens-remaining', '12'],
-    ['anthropic-ratelimit-tokens-reset', '2026-11-22T12:00:02Z'],
-  ].flat());
+  t.same(
+    list,
+    [
+      ['anthropic-ratelimit-tokens-limit', '9000'],
+      ['anthropic-ratelimit-tokens-remaining', '12'],
+      ['anthropic-ratelimit-tokens-reset', '2026-11-22T12:00:02Z'],
+    ].flat(),
+  );
 });

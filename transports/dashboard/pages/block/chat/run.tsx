@@ -40,14 +40,19 @@ export function Running({ open, messageId }: { readonly open: OpenBlock; readonl
 export function Calls({ list }: { readonly list: readonly RunningCall[] }) {
   return (
     <>
-      {list.map(({ place, tool, at }) => (
+      {list.map(({ place, tool, at, said }) => (
         <span key={place} class="row acc sm">
           <Mark state="working" named={false} />
           {runText.calls}{' '}
           <span class="mono break">
             <Visible text={tool} />
           </span>
-          <span class="num">{duration(Math.max(0, now.value - Date.parse(at)))}</span>
+          {at !== undefined && <span class="num">{duration(Math.max(0, now.value - Date.parse(at)))}</span>}
+          {said && (
+            <span class="break t2">
+              <Visible text={said} />
+            </span>
+          )}
         </span>
       ))}
     </>
