@@ -1,7 +1,7 @@
 // What does a workspace in PostgreSQL cost: statements, CPU and WAL for a message, a page of a million blocks, the time from a message on one server to its begin on another, replies that
 // are watched from another server, calls of a key with a cap?
 //
-// A PostgreSQL is started for it, or taken from BLOCKHOUSE_TEST_STORE. `--only messages,tools,begin,watch,keys,list` runs a part, `--blocks` says how many the list has.
+// A PostgreSQL is started for it, or taken from BLOCKHOUSE_TEST_STORE. `--only messages,caps,tools,begin,watch,keys,list` runs a part, `--blocks` says how many the list has.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,7 +81,8 @@ const ms = (samples: readonly number[]): string => `${quantile(samples, 0.5).toF
 
 const ends: (() => unknown)[] = [];
 const t = { teardown: (end: () => unknown) => void ends.unshift(end) } as unknown as Test;
-const parts: Readonly<Record<string, () => Promise<void>>> = { messages, tools, begin, watch, keys, list };
+const caps = (): Promise<void> => messages({ budget: { dailyTokens: 1e9 } });
+const parts: Readonly<Record<string, () => Promise<void>>> = { messages: () => messages(), caps, tools, begin, watch, keys, list };
 if (noPostgres !== false) throw new Error(noPostgres);
 try {
   for (const part of values.only?.split(',') ?? Object.keys(parts)) await parts[part]?.();
@@ -127,7 +128,7 @@ async function tools(): Promise<void> {
 }
 
 /** Warm blocks, one after the other: each message is posted when the one before is answered. */
-async function messages(): Promise<void> {
+async function messages(config: object = {}): Promise<void> {
   const store = await postgresStore(t);
   const upstream = await startUpstream(t, repeatingDaemon);
   const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
@@ -135,7 +136,7 @@ async function messages(): Promise<void> {
   await core.start();
   try {
     for (const name of BLOCKS) {
-      await core.blocks.create({ name, config: RUNNABLE });
+      await core.blocks.create({ name, config: { ...RUNNABLE, ...config } });
       await core.blocks.start(name);
     }
     const text = 'x'.repeat(650);
@@ -286,8 +287,9 @@ async function begin(): Promise<void> {
     const ref = (await a.blocks.list({} as never).find('a')) as { name: string; block: number };
     const [posting, answering] = [a.blocks.block(ref, listener).documents.conversation, b.blocks.block(ref, listener).documents.conversation];
     let begun = (): void => undefined;
+    let working: Promise<void> | undefined;
     b.signals.on(({ what }) => {
-      if (what === 'work') void work().catch(() => undefined); // another hint has begun it
+      if (what === 'work') working = work().catch(() => undefined); // another hint has begun it
     });
     const work = async (): Promise<void> => {
       for (const claim of (await node.look(10)).claimed) {
@@ -308,7 +310,8 @@ async function begin(): Promise<void> {
       await posting.append({ content: 'hi', channel: 'api', clientId: undefined, cap: 100 });
       await done;
       times.push(performance.now() - from);
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      await working; // the block is given back
+      await delay(30);
     }
     say('a message on one server to its begin on another, by notice', ms(times));
   } finally {

@@ -1,5 +1,5 @@
-// `npx tsx bench/faults/scale-kill.ts --ends 200 [--seed n] [--lease 8000]`: three servers of one database are killed and frozen while people post to
-// all of them; then statements that know nothing of our code look at what is left. Needs a build, and PostgreSQL.
+// `npx tsx bench/faults/scale-kill.ts --ends 200 [--seed n] [--lease 8000] [--freeze-each 8]`: three servers of one database are killed and frozen while people
+// post to all of them; then statements that know nothing of our code look at what is left. Needs a build, and PostgreSQL.
 //
 // Loopback, a temporary folder and a schema of its own only; it ends by itself, and ends only what it has started.
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,9 +16,10 @@ const MOST_ENDS = 10_000;
 const LONGEST_TAKEOVER_MS = 2000;
 
 const string = { type: 'string' } as const;
-const { values } = parseArgs({ options: { ends: string, seed: string, lease: string } });
+const { values } = parseArgs({ options: { ends: string, seed: string, lease: string, 'freeze-each': string } });
 const ends = wholeNumber('ends', values.ends ?? '200', MOST_ENDS);
 const leaseMs = wholeNumber('lease', values.lease ?? '8000', 60_000);
+const freezeEach = wholeNumber('freeze-each', values['freeze-each'] ?? '8', MOST_ENDS);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : wholeNumber('seed', values.seed, 2 ** 31);
 
 if (noPostgres === false) await run();
@@ -32,7 +33,7 @@ async function run(): Promise<void> {
   const onEnd = (count: number): void => {
     if (count % 20 === 0) print(`${count} ends`);
   };
-  const report = await endServersAgainAndAgain({ folder, store, seed, ends, leaseMs, onEnd });
+  const report = await endServersAgainAndAgain({ folder, store, seed, ends, leaseMs, freezeEach, onEnd });
   const verdict = new Verdict();
   verdict.tell(
     'ends',

@@ -179,7 +179,8 @@ async function atWork(fleet: Fleet, patienceMs: number): Promise<readonly number
     const owners = await fleet.owners();
     if (owners.length > 0 && fleet.alive.length > 1) return owners;
   }
-  while (fleet.alive.length === 0) await delay(20);
+  for (const end = performance.now() + LONGEST_TURN_MS; fleet.alive.length === 0; await delay(20))
+    if (performance.now() > end) throw new Error('no server starts any more');
   return fleet.alive;
 }
 

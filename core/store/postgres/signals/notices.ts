@@ -1,6 +1,7 @@
 // Notices between servers, as payloads of NOTIFY. Pure: no I/O.
 //
-// fits: PostgreSQL takes payloads of less than 8,000 bytes, so one that would be longer becomes several.
+// fits: PostgreSQL takes payloads of less than 8,000 bytes, so one that would be longer becomes several. An item that fits into none is left out, such as a call of a tool whose name a
+//   model has made up: it would keep all that are sent with it from being sent.
 // other-versions: a notice of another version, or one that can't be read, is left out, and so is an item of another form. Nothing is true because of a notice, so
 //   nothing is lost.
 import { isObject, tryParseJson } from '../../../base/json.ts';
@@ -62,6 +63,7 @@ export function payloadsOf(from: string, items: readonly Item[]): string[] {
   end();
   for (const text of new Set(items.flatMap(piecesOf).map((item) => JSON.stringify(item)))) {
     const size = Buffer.byteLength(text) + 1;
+    if (Buffer.byteLength(head) + 2 + size > MAX_BYTES) continue;
     if (bytes + size > MAX_BYTES) end();
     texts.push(text);
     bytes += size;

@@ -31,6 +31,20 @@ t.test('notices fit, whatever their text, and say the same when they are read', 
   for (const bad of ['', 'null', '{"v":2,"from":"me","items":[]}', '{"v":1}']) t.equal(noticeOf(bad), undefined);
 });
 
+t.test('an item that fits into no notice keeps no other from being sent, such as a call of a tool whose name a model has made up', async (t) => {
+  const run = (tool: string): Item => ({
+    is: 'run',
+    fact: { name: 'tool.finished', block: 'ada', id: 'm1', call: '1.1', tool, outcome: 'done', isError: false, ms: 1 },
+  });
+  const items: Item[] = [{ is: 'work', block: 1 }, run('x'.repeat(9000)), run('\0'.repeat(1400)), run('a/b'), { is: 'wish', block: 1 }];
+  const payloads = payloadsOf('me', items);
+  for (const payload of payloads) t.ok(Buffer.byteLength(payload) < 8000);
+  t.same(
+    payloads.flatMap((payload) => noticeOf(payload)?.items ?? []),
+    [items[0], items[3], items[4]],
+  );
+});
+
 t.test('of a notice, what does not have its form is left out', async (t) => {
   const good: Item[] = [
     { is: 'follow', block: 1, since: 0 },
