@@ -14,7 +14,11 @@ const faultOf = (text: string): Error => {
 t.test('text that is no JSON is said by line and column, without a word of it', async (t) => {
   const text = '{\n  "apiKey": sk-canary\n}';
   const fault = notJson(faultOf(text), text);
-  t.match(fault, { code: 'INVALID_REQUEST', message: 'The body is not valid JSON (line 2, column 13).', details: [{ path: '', message: 'is not valid JSON' }] });
+  t.match(fault, {
+    code: 'INVALID_REQUEST',
+    message: 'The body is not valid JSON (line 2, column 13).',
+    details: [{ path: '', message: 'is not valid JSON' }],
+  });
 });
 
 t.test('of a long text the parser names the place, if it does', async (t) => {
@@ -25,6 +29,9 @@ t.test('of a long text the parser names the place, if it does', async (t) => {
 
 t.test('other faults name their limit', async (t) => {
   t.match(notUtf8(), { code: 'INVALID_REQUEST', message: 'The body is not valid UTF-8.' });
-  t.match(tooMuch('contains more than 5 JSON values; send fewer'), { code: 'INVALID_REQUEST', message: 'The body contains more than 5 JSON values; send fewer.' });
+  t.match(tooMuch('contains more than 5 JSON values; send fewer'), {
+    code: 'INVALID_REQUEST',
+    message: 'The body contains more than 5 JSON values; send fewer.',
+  });
   t.match(tooLarge(7), { code: 'BODY_TOO_LARGE', message: 'The body is larger than 7 bytes.' });
 });
