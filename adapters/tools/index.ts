@@ -1,5 +1,5 @@
 // Runs tools: puts together what is known of servers and the sessions with them.
-import { BlockhouseError, type Catalogue, openSettings, type SettingStore, type ToolHost, type ToolServers } from '../../core/index.ts';
+import { BlockhouseError, type Catalogue, openSettings, type SettingStore, type ToolHost } from '../../core/index.ts';
 import { Book } from './book.ts';
 import type { ToolHostOptions } from './host-options.ts';
 import { ManagedServers } from './managed-servers.ts';

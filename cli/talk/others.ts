@@ -2,7 +2,7 @@
 //
 // not-in-between: nothing is shown while a reply is shown or something is typed; it waits until then.
 // once-each: a message is shown when it is found, and again only with an outcome that is no answer; an answer is shown when it is complete.
-// shown-not-chosen: a call that waits for a person is only told of. /show shows it, so that no decision typed for one call meets another one.
+// shown-not-chosen: of a call that waits for a person only a note is shown; /show shows it, so that no decision typed for one call meets another one.
 import type { ChatEntry } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { CliError } from '../terminal/exit-codes.ts';

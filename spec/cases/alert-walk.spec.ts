@@ -64,7 +64,12 @@ t.test('from an alert about failed calls, one comes to the message of the block 
   );
   t.match(await server.call('GET', `/api/gateway/requests/${requestId}`), { status: 200, json: { calls: [{ attempts: [{ code }] }] } });
 
-  // 4. The ledger has the message, and the API its text.
+  // 4. The API has the message, with the reason.
+  t.match(way, 'GET /api/blocks/<block>/chat/<messageId>');
+  const failing = await server.call('GET', `/api/blocks/helper/chat/${String(line?.['messageId'])}`);
+  t.match(failing, { status: 200, json: { entry: { content: 'hi', status: 'failed', error: { code } } } });
+
+  // 5. The ledger has the message, too.
   t.match(way, '`messageId`');
   const lines = readFileSync(join(server.workspace, 'ledger.jsonl'), 'utf8').trim().split('\n');
   const bill = lines.map((each) => JSON.parse(each) as Json).find(({ messageId }) => messageId === line?.['messageId']);

@@ -39,7 +39,7 @@ t.test('case 50: a page asks for nothing twice when it is opened, and for nothin
     asked.length = 0;
     await world.show(page, path);
     await page.locator('.live', { hasText: 'Live' }).waitFor();
-    await world.rest(page);
+    await page.waitForLoadState('networkidle');
     t.same(
       asked.filter((each, index) => asked.indexOf(each) !== index),
       [],
@@ -48,7 +48,7 @@ t.test('case 50: a page asks for nothing twice when it is opened, and for nothin
     t.ok(asked.includes('GET /api/health'), 'requests are seen');
     asked.length = 0;
     await page.clock.runFor(IDLE_MS);
-    await world.rest(page);
+    await page.waitForLoadState('networkidle');
     t.same(asked, [], `${path} asks while nothing happens`);
   }
 });

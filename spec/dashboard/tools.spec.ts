@@ -238,13 +238,12 @@ t.test('a person signs in to a server by its button, comes back, and the page sa
   t.match(await link.getAttribute('rel'), /noopener noreferrer/);
   const asked = new URL((await link.getAttribute('href')) ?? '').searchParams;
   t.match(Object.fromEntries(asked), { redirect_uri: `${world.url}/callback`, code_challenge_method: 'S256', state: /^[\w-]{43}$/ });
-  for (const width of [390, 1440])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize({ width, height: 844 });
-      await page.emulateMedia({ colorScheme });
-      t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
-      t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
-    }
+  for (const { width, colorScheme } of looksOf(390, 1440)) {
+    await page.setViewportSize({ width, height: 844 });
+    await page.emulateMedia({ colorScheme });
+    t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
+  }
   stand.says = 'https://evil.example';
   const [refused] = await Promise.all([page.waitForEvent('popup'), link.click()]);
   await refused.getByText('not from the authorization server that was asked').waitFor();

@@ -48,7 +48,7 @@ t.test(
       .map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? '')
       .filter((name) => !/^$|typescript|^@types\/node$|^undici-types$/.test(name));
     t.strictSame([...new Set(packages)].sort(), ['blockhouse', 'mitt']);
-    t.ok(packages.length < 130, `${packages.length} files`);
+    t.ok(packages.length <= 130, `${packages.length} files`);
     // The types of Node alone are 30,000 types and 20,000 instantiations.
     t.ok(count('Types') < 60_000, `${count('Types')} types`);
     t.ok(count('Instantiations') < 60_000, `${count('Instantiations')} instantiations`);

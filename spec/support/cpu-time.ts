@@ -1,6 +1,7 @@
 // How much processor time the specs of a group took: of the process itself and of the processes that it started and has waited for.
 //
-// Linux counts that for each process. Elsewhere only the process itself is counted.
+// Linux counts that for each process. Elsewhere only the process itself is counted. The pages of a browser run in processes that nobody waits for, and a database
+// ends after its group: the specs of the page take about twice what is counted here. A control group counts all of it (`cpuacct.usage`).
 import { readFileSync, writeFileSync } from 'node:fs';
 import { env } from 'node:process';
 

@@ -43,6 +43,10 @@ export class FollowStub {
     for (const { options } of this.#of(name)) options.onReply?.(step);
   }
 
+  run(name: string, fact: Parameters<NonNullable<FollowOptions['onRun']>>[0]): void {
+    for (const { options } of this.#of(name)) options.onRun?.(fact);
+  }
+
   archive(name: string): void {
     for (const { options } of this.#of(name)) options.onGone?.();
   }

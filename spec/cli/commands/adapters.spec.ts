@@ -44,8 +44,8 @@ t.test('connections of auth.json are listed behind the providers', async (t) => 
   );
   const { connections } = JSON.parse((await runHere(t, ['providers', '--json', '--workspace', workspace], { env: AWAY })).stdout) as { connections: object[] };
   t.match(connections, [
-    { name: 'groq', ready: false },
     { name: 'gpu', ready: true },
+    { name: 'groq', ready: false },
   ]);
 });
 

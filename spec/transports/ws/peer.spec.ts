@@ -340,17 +340,17 @@ t.test('lines of the log come only to those who ask for them', async (t) => {
 
 t.test('with steps a client gets the calls of its block and what waits, and nothing after it has left', async (t) => {
   const blocks = new FollowStub('a', 'b');
-  const { socket, bus, clock } = create(blocks);
+  const { socket, clock } = create(blocks);
   socket.hear({ type: 'subscribe', block: 'a', steps: true });
   socket.hear({ type: 'subscribe', block: 'b' });
   const of = { block: 'a', id: 'm1' };
   const asked = { ...of, approval: 'a1', tool: 'x/y' };
-  bus.emit('approval.requested', { ...asked, because: 'rule', expiresAt: '2026-11-28T12:00:00.000Z' });
-  bus.emit('approval.decided', { ...asked, state: 'approved' });
-  bus.emit('tool.called', { ...of, call: '3.1', tool: 'x/y' });
-  bus.emit('tool.finished', { ...of, call: '3.1', tool: 'x/y', outcome: 'done', isError: false, ms: 4 });
-  bus.emit('tool.finished', { ...of, call: '4.1', tool: 'x/y', outcome: 'denied', isError: false, ms: null });
-  bus.emit('tool.called', { ...of, block: 'b', call: '1.1', tool: 'x/y' });
+  blocks.run('a', { name: 'approval.requested', ...asked, because: 'rule', expiresAt: '2026-11-28T12:00:00.000Z' });
+  blocks.run('a', { name: 'approval.decided', ...asked, state: 'approved' });
+  blocks.run('a', { name: 'tool.called', ...of, call: '3.1', tool: 'x/y' });
+  blocks.run('a', { name: 'tool.finished', ...of, call: '3.1', tool: 'x/y', outcome: 'done', isError: false, ms: 4 });
+  blocks.run('a', { name: 'tool.finished', ...of, call: '4.1', tool: 'x/y', outcome: 'denied', isError: false, ms: null });
+  blocks.run('b', { name: 'tool.called', ...of, block: 'b', call: '1.1', tool: 'x/y' });
   const run = { type: 'run', block: 'a', id: 'm1' };
   t.strictSame(socket.frames.slice(2), [
     { type: 'approval', id: 'a1', block: 'a', state: 'pending' },
@@ -362,7 +362,7 @@ t.test('with steps a client gets the calls of its block and what waits, and noth
     { ...run, event: 'tool', call: '4.1', tool: 'x/y', state: 'denied', isError: false },
   ]);
   socket.hear({ type: 'unsubscribe', block: 'a' });
-  bus.emit('tool.called', { ...of, call: '5.1', tool: 'x/y' });
+  blocks.run('a', { name: 'tool.called', ...of, call: '5.1', tool: 'x/y' });
   t.equal(socket.frames.length, 9);
   t.equal(clock.pending, 0);
 });

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { COMPLETION_INDEX, type CompletionEntry } from '../../../cli/complete/completion-index.ts';
+import { COMPLETION_INDEX, type CompletionEntry } from '../../cli/complete/completion-index.ts';
 
-const ROOT = resolve(import.meta.dirname, '../../..');
+const ROOT = resolve(import.meta.dirname, '../..');
 /** Stands for what a text fills in. */
 const FILLED = '…';
 const EVERYWHERE = ['--help', '-h', '--workspace', '--json'];
