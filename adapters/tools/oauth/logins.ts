@@ -1,6 +1,8 @@
 // Signs a person in to a server of tools: what a browser opens, and what becomes of its answer (authorization code with PKCE).
 //
 // one-answer: an answer counts once, for the sign-in that it was asked for (state), and only from the issuer that was asked (RFC 9207), before anything else of it is looked at.
+// in-turn: what is kept of a server is changed by one at a time, from the look at it to the write. So a person who signs out while an answer is being taken, or a token renewed, has
+//   none afterwards, and no token that was just given is lost.
 // own-secret: a stored secret of a client is used only where the user has named the issuer.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { timeLimit } from '../../../core/base/abort.ts';
@@ -88,7 +90,11 @@ export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: L
     scope,
   };
   const { redirectURI } = choice;
-  await keepBegun(credentials, place.name, { stateHash: hashOf(state), codeSecret, redirectURI, endsAt, namesIssuer, record });
+  const begun = { stateHash: hashOf(state), codeSecret, redirectURI, endsAt, namesIssuer, record };
+  await signIns.inTurn(place.name, async () => {
+    credentials.refresh(true);
+    await keepBegun(credentials, place.name, begun); // in-turn
+  });
   const url = new URL(authority.authorizationEndpoint);
   const query = {
     response_type: 'code',
@@ -119,17 +125,18 @@ export function askedBy({ credentials }: SignIns, servers: readonly string[], qu
 const STRANGE = 'is no answer to a sign-in that has begun; begin it again';
 
 /** Takes what the browser has brought. Rejects with a StrangeAnswer, or with a SignInFault. */
-export async function finishLogin(signIns: SignIns, place: SignInPlace, query: string, signal: AbortSignal): Promise<void> {
+export function finishLogin(signIns: SignIns, place: SignInPlace, query: string, signal: AbortSignal): Promise<void> {
+  return signIns.inTurn(place.name, () => finish(signIns, place, query, signal)); // in-turn
+}
+
+async function finish(signIns: SignIns, place: SignInPlace, query: string, signal: AbortSignal): Promise<void> {
   const { http, credentials } = signIns;
   const answer = new URLSearchParams(query);
   const one = (name: string): string | undefined => (answer.getAll(name).length === 1 ? (answer.get(name) ?? undefined) : undefined);
-  const begun = await signIns.inTurn(place.name, async () => {
-    credentials.refresh(true);
-    const found = begunOf(credentials, place.name);
-    if (found === undefined || !isSame(found.stateHash, hashOf(one('state') ?? ''))) throw new StrangeAnswer(STRANGE);
-    await keepBegun(credentials, place.name, undefined); // one-answer
-    return found;
-  });
+  credentials.refresh(true);
+  const begun = begunOf(credentials, place.name);
+  if (begun === undefined || !isSame(begun.stateHash, hashOf(one('state') ?? ''))) throw new StrangeAnswer(STRANGE);
+  await keepBegun(credentials, place.name, undefined); // one-answer
   if (begun.endsAt < signIns.clock()) throw new StrangeAnswer('came too late; begin again');
   const { record, codeSecret, redirectURI } = begun;
   if (record.url !== place.url) throw new StrangeAnswer('is for another address of the server; begin again');
@@ -143,15 +150,18 @@ export async function finishLogin(signIns: SignIns, place: SignInPlace, query: s
   const named = namedBy({ url: place.url, issuer: record.isNamed === true ? record.issuer : undefined });
   const form = { grant_type: 'authorization_code', code, redirect_uri: redirectURI, code_verifier: codeSecret, resource: record.resource };
   const tokens = await tokensFor(http, { endpoint: record.tokenEndpoint, method: record.method, client, named }, form, signal);
-  await signIns.inTurn(place.name, () => keepRecord(credentials, place.name, { ...record, ...signIns.kept(tokens, record.scope) }));
+  await keepRecord(credentials, place.name, { ...record, ...signIns.kept(tokens, record.scope) });
 }
 
 /** Gives all tokens of a server back, and forgets them and what has begun. Resolves with what was not possible of the first. */
 export async function logout(signIns: SignIns, server: string): Promise<string | undefined> {
   const { credentials } = signIns;
-  credentials.refresh(true);
-  const records = recordsOf(credentials, server);
-  await signIns.inTurn(server, () => credentials.setSignIns(server, {}));
+  const records = await signIns.inTurn(server, async () => {
+    credentials.refresh(true);
+    const all = recordsOf(credentials, server);
+    await credentials.setSignIns(server, {}); // in-turn
+    return all;
+  });
   const left = await Promise.all(records.map((record) => givenBack(signIns, server, record)));
   return left.find((why) => why !== undefined);
 }

@@ -28,6 +28,21 @@ async function signIn(signed: SignedHost, more: Loose = {}): Promise<void> {
   await signed.servers.finishSignIn('crm', { query: await browsed((await begin(signed, more)).url) });
 }
 
+/** Keeps the endpoint of tokens waiting. */
+function heldTokens(stand: SignedHost['stand']): { readonly asked: Promise<void>; give(): void } {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  const asked = new Promise<void>((resolve) => {
+    stand.before = () => {
+      resolve();
+      return given;
+    };
+  });
+  return { asked, give };
+}
+
 t.test('a person signs in with a client that they have registered, and calls run', async (t) => {
   const signed = await signedHost(t, NOBODY);
   const { servers, stand, tools, approve, call, auth } = signed;
@@ -269,6 +284,33 @@ t.test('who signs out, or removes the server, gives the tokens back and has none
   await signIn(deaf, { clientId: 'person' });
   t.match(await deaf.servers.signOut('crm'), /takes none back, so they hold until they end/);
   t.strictSame(deaf.auth(), {});
+});
+
+t.test('who signs out while the sign-in is being finished has no tokens afterwards, and those that were given are given back', async (t) => {
+  const signed = await signedHost(t, NOBODY);
+  const { stand, servers, auth } = signed;
+  const query = await browsed((await begin(signed, { clientId: 'person' })).url);
+  const { asked, give } = heldTokens(stand);
+  const finished = servers.finishSignIn('crm', { query });
+  await asked;
+  const out = servers.signOut('crm');
+  setTimeout(give, 100); // a sign-out that did not wait would be through
+  await finished;
+  await out;
+  t.strictSame(auth(), {});
+  t.strictSame(stand.revoked, [[...stand.refresh.keys()][0], [...stand.tokens.keys()][0]]);
+});
+
+t.test('a token of a sign-in that the server returns is masked', async (t) => {
+  const signed = await signedHost(t, NOBODY);
+  const { stand, approve, call, auth } = signed;
+  await signIn(signed, { clientId: 'person' });
+  await approve();
+  const { accessToken, refreshToken } = auth().oauth?.['crm']?.[stand.issuer] ?? {};
+  t.equal(await call(`Bearer ${accessToken}, ${refreshToken}.`), 'Bearer [redacted], [redacted].');
+  signed.expire();
+  t.equal(await call('renewed'), 'renewed');
+  t.equal(await call(String(auth().oauth?.['crm']?.[stand.issuer]?.['accessToken'])), '[redacted]');
 });
 
 t.test('a program signs in by the same command', async (t) => {
