@@ -3,13 +3,13 @@
 // one-answer: an answer counts once, for the sign-in that it was asked for (state), and only from the issuer that was asked (RFC 9207), before anything else of it is looked at.
 // in-turn: what is kept of a server is changed by one at a time, from the look at it to the write. So a person who signs out while an answer is being taken, or a token renewed, has
 //   none afterwards, and no token that was just given is lost.
-// own-secret: a stored secret of a client is used only where the user has named the issuer.
+// own-secret: a stored secret of a client is used only where the user has named the issuer, and never for a sign-in that was made with other settings of the server.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { timeLimit } from '../../../core/base/abort.ts';
 import { type Challenge, joinedScopes, scopeOf } from './challenge.ts';
 import { type Authority, discovered, namedBy } from './discovery.ts';
 import { SignInFault } from './places.ts';
-import { type BegunSignIn, begunOf, clientSecret, keepBegun, keepRecord, recordOf, recordsOf, type SignInPlace, type SignInRecord } from './records.ts';
+import { type BegunSignIn, begunOf, clientSecret, isFor, keepBegun, keepRecord, recordOf, recordsOf, type SignInPlace, type SignInRecord } from './records.ts';
 import type { Named } from './sign-in-http.ts';
 import type { SignIns } from './sign-ins.ts';
 import { type AuthMethod, authMethodFor, RefusedGrant, revoked, tokensFor } from './token-request.ts';
@@ -140,6 +140,7 @@ async function finish(signIns: SignIns, place: SignInPlace, query: string, signa
   if (begun.endsAt < signIns.clock()) throw new StrangeAnswer('came too late; begin again');
   const { record, codeSecret, redirectURI } = begun;
   if (record.url !== place.url) throw new StrangeAnswer('is for another address of the server; begin again');
+  if (!isFor(record, place)) throw new StrangeAnswer('is for other settings of the server; begin again'); // own-secret
   assertIssuer(begun, answer.getAll('iss'));
   const error = one('error');
   if (error !== undefined) throw new RefusedGrant(/^[a-z_]{1,40}$/.test(error) ? error : 'error', 200);
@@ -153,8 +154,8 @@ async function finish(signIns: SignIns, place: SignInPlace, query: string, signa
   await keepRecord(credentials, place.name, { ...record, ...signIns.kept(tokens, record.scope) });
 }
 
-/** Gives all tokens of a server back, and forgets them and what has begun. Resolves with what was not possible of the first. */
-export async function logout(signIns: SignIns, server: string): Promise<string | undefined> {
+/** Gives all tokens of a server back, and forgets them and what has begun. `place`: as its settings are; undefined for none. Resolves with what was not possible of the first. */
+export async function logout(signIns: SignIns, server: string, place: SignInPlace | undefined): Promise<string | undefined> {
   const { credentials } = signIns;
   const records = await signIns.inTurn(server, async () => {
     credentials.refresh(true);
@@ -162,13 +163,15 @@ export async function logout(signIns: SignIns, server: string): Promise<string |
     await credentials.setSignIns(server, {}); // in-turn
     return all;
   });
-  const left = await Promise.all(records.map((record) => givenBack(signIns, server, record)));
+  const left = await Promise.all(records.map((record) => givenBack(signIns, server, record, place !== undefined && isFor(record, place))));
   return left.find((why) => why !== undefined);
 }
 
-async function givenBack(signIns: SignIns, server: string, record: SignInRecord): Promise<string | undefined> {
-  const { revocationEndpoint: endpoint, method, clientId, refreshToken, accessToken, issuer, isNamed } = record;
+/** `isPresent`: of the present settings of the server, so that the secret which is stored for it is that of the record (own-secret). */
+async function givenBack(signIns: SignIns, server: string, record: SignInRecord, isPresent: boolean): Promise<string | undefined> {
+  const { revocationEndpoint: endpoint, method, clientId, clientSecret: own, refreshToken, accessToken, issuer, isNamed } = record;
   if (endpoint === undefined) return accessToken === undefined ? undefined : 'Their authorization server takes none back, so they hold until they end.';
+  if (!isPresent && own === undefined && method !== 'none') return 'They could not be given back: its client has another secret by now.';
   const client = { clientId, secret: secretOf(signIns, server, record) };
   const named = namedBy({ url: record.url, issuer: isNamed === true ? issuer : undefined });
   let assertion: (() => string) | undefined;

@@ -3,6 +3,7 @@ import { startAuthorization, validateAuthorizationResponseIssuer } from '@modelc
 import t from 'tap';
 import { assertOnePlace } from '../../../../adapters/tools/oauth/logins.ts';
 import type { BeginToolSignIn } from '../../../../core/types.ts';
+import { ROBOT_SECRET } from '../../../support/tools/authorization-server.ts';
 import { type SignedHost, type SignedOptions, signedHost } from '../../../support/tools/signed-host.ts';
 import { failure } from '../../../support/tools/server-rig.ts';
 
@@ -299,6 +300,21 @@ t.test('who signs out while the sign-in is being finished has no tokens afterwar
   await out;
   t.strictSame(auth(), {});
   t.strictSame(stand.revoked, [[...stand.refresh.keys()][0], [...stand.tokens.keys()][0]]);
+});
+
+t.test('a secret that was stored for another issuer since goes to none that was named before', async (t) => {
+  const signed = await signedHost(t, { oauth: (issuer) => ({ grant: 'authorization_code', clientId: 'robot', issuer }) });
+  const { servers, stand, write, auth } = signed;
+  await servers.setSecret('crm', 'client_secret', { value: ROBOT_SECRET });
+  await signIn(signed);
+  const query = await browsed((await begin(signed)).url);
+  write({ grant: 'authorization_code', clientId: 'other', issuer: 'https://other.example' });
+  await servers.setSecret('crm', 'client_secret', { value: 'of-the-other-issuer' });
+  const before = stand.asked.length;
+  t.match(await failure(servers.finishSignIn('crm', { query })), { code: 'INVALID_REQUEST', message: /is for other settings of the server; begin again/ });
+  t.match(await servers.signOut('crm'), /could not be given back: its client has another secret by now/);
+  t.strictSame(stand.asked.slice(before), []);
+  t.strictSame(auth().oauth, undefined);
 });
 
 t.test('a token of a sign-in that the server returns is masked', async (t) => {
