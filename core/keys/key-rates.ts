@@ -1,7 +1,8 @@
 // The limits by the minute of keys and groups, in this process.
 //
 // all-or-none: a call takes from every limit that holds for it, or from none.
-// as-they-are: a limit is set by who takes from it, with the key as it is then. The answer to a request that came before a change only reads what is left.
+// as-they-are: a limit is set by who takes from it, with the key as it is then. The answer to a request that came before a change only reads what is left, and
+//   what another process says comes after that.
 // once-a-request: a request counts once, however many models of an alias are asked for it.
 import type { CoreEvents } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
@@ -109,7 +110,7 @@ export class RateLimits {
   /** Takes over what another process knows of a key with the same limits. */
   setLevels(key: LimitedKey, levels: readonly number[]): void {
     const now = this.#now();
-    const limits = this.#limitsOf(key, now).all;
+    const limits = this.#limitsAsTheyAre(key, now).all;
     if (limits.length !== levels.length) return; // one of both has not seen a change of the limits yet
     for (const [index, { bucket }] of limits.entries()) bucket.setLevel(levels[index] ?? 0, now);
   }
@@ -118,7 +119,7 @@ export class RateLimits {
   state(key: LimitedKey): KeyRates | undefined {
     if (!key.hasRates) return undefined;
     const now = this.#now();
-    const { ofRequests, ofTokens } = this.#ofKeys.get(key) ?? this.#limitsIn(key, now); // as-they-are
+    const { ofRequests, ofTokens } = this.#limitsAsTheyAre(key, now);
     const requests = tightest(ofRequests, now)?.state(now);
     const tokens = tightest(ofTokens, now)?.state(now);
     if (requests === undefined) return tokens === undefined ? {} : { tokens };
@@ -132,6 +133,11 @@ export class RateLimits {
     for (const { bucket, limit } of limits.all) bucket.allow(limit, now);
     this.#ofKeys.set(key, limits);
     return limits;
+  }
+
+  /** as-they-are. */
+  #limitsAsTheyAre(key: LimitedKey, now: number): Limits {
+    return this.#ofKeys.get(key) ?? this.#limitsIn(key, now);
   }
 
   #limitsIn({ bounds }: LimitedKey, now: number): Limits {
