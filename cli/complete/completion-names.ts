@@ -54,6 +54,7 @@ const BY_KIND: Readonly<Record<string, Find>> = {
     isInDatabase(names) ? ofServer(names, async (api) => (await api.archives()).map(({ archiveName }) => archiveName)) : foldersIn('archive', names),
   group: (names) => groups(names),
   id: (names) => providers(names),
+  'id|name': (names) => providers(names),
   provider: (names) => providers(names),
   model: (names) => models(names),
   'connection/model': (names) => asked(names, fullNames),
