@@ -8,6 +8,7 @@ import { monitorActors } from '../../../../core/block/reply/actors.ts';
 import type { BlockContext } from '../../../../core/block/reply/block-context.ts';
 import { type ModelCall, ModelCallFailure } from '../../../../core/block/reply/call-model.ts';
 import { ReplyStream, StepCounter } from '../../../../core/block/reply/reply-stream.ts';
+import { UnsavedAnswer } from '../../../../core/block/reply/unsaved-answer.ts';
 import { RetryWait } from '../../../../core/block/status/retry-wait.ts';
 import { createBus } from '../../../../core/bus.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
@@ -250,6 +251,7 @@ t.test('a reply that a stop no longer waits for is saved when it ends', async (t
     failures: () => 0,
     retryWait: new RetryWait(() => 0),
     feed: new ReplyStream(new StepCounter(0)),
+    unsaved: new UnsavedAnswer(),
     log: { write: () => undefined },
     setTask: ({ phase }: { phase: string }) => tasks.push(phase),
     endTask: (id: string) => tasks.push(`end of ${id}`),
