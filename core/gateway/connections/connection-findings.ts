@@ -3,7 +3,6 @@ import type { Finding } from '../../schemas/workspace-api.ts';
 import type { ShownConnection } from '../../types.ts';
 
 const FILE = 'auth.json';
-const SERVER_HAS_OWN = 'A server has an environment of its own.';
 
 /**
  * `own` are the names of the adapters: one without a key is not meant to be used, unless its entry names a variable, as those of `named` do. An entry that is wrong is
@@ -13,14 +12,13 @@ export function connectionFindings(connections: readonly ShownConnection[], own:
   return connections.flatMap(({ name, adapter, ready, detail, keys }) => {
     const isWrong = !own.has(name) && adapter === name;
     const isMeant = own.has(name) ? named.has(name) : !isWrong;
-    if (!ready && isMeant)
-      return [warning(`${own.has(name) ? 'the provider' : 'the connection'} ${name} can't be called as it is`, `${detail ?? ''} ${SERVER_HAS_OWN}`.trim())];
+    if (!ready && isMeant) return [warning(`${own.has(name) ? 'the provider' : 'the connection'} ${name} can't be called as it is`, detail ?? '')];
     return keys.flatMap(({ label, source, state }) => {
       if (state !== 'unset') return [];
       return [
         warning(
           `${source} is not set, so ${name} does without that key`,
-          `Set it, or remove the key: \`blockhouse auth rm ${name} --key ${label}\`. ${SERVER_HAS_OWN}`,
+          `Set it, or remove the key: \`blockhouse auth rm ${name} --key ${label.startsWith('#') ? `'${label}'` : label}\`.`,
         ),
       ];
     });

@@ -21,7 +21,7 @@ t.test('the doctor names connections whose variable is not set, and says what he
   const auth = { groq: {}, gpu: { adapter: 'openai', baseURL: 'https://gpu.example/v1', apiKeyEnv: 'GPU_KEY' }, openai: { apiKeyEnv: 'TEAM_KEY' } };
   t.match(await found(t, auth), [
     /^warning \| auth\.json \| the provider openai can't be called as it is \| OpenAI needs a key: .*/,
-    /^warning \| auth\.json \| the connection gpu can't be called as it is \| gpu needs a key: set GPU_KEY, or gpu\.apiKey in auth\.json \(`blockhouse auth set gpu`\)\. A server has/,
+    /^warning \| auth\.json \| the connection gpu can't be called as it is \| gpu needs a key: set GPU_KEY, or gpu\.apiKey in auth\.json \(`blockhouse auth set gpu`\)\.$/,
     /^warning \| auth\.json \| the connection groq can't be called as it is \| groq needs a key: set GROQ_API_KEY, or .*/,
   ]);
   t.strictSame(await found(t, auth, { GROQ_API_KEY: 'k1', GPU_KEY: 'k2', TEAM_KEY: 'k3' }), []);
@@ -30,8 +30,13 @@ t.test('the doctor names connections whose variable is not set, and says what he
 t.test('of several keys it names those whose variable is not set', async (t) => {
   const auth = { groq: { keys: [{ apiKeyEnv: 'ONE' }, { apiKeyEnv: 'TWO', label: 'b' }] } };
   t.strictSame(await found(t, auth, { ONE: 'k' }), [
-    'warning | auth.json | TWO is not set, so groq does without that key | Set it, or remove the key: `blockhouse auth rm groq --key b`. A server has an environment of its own.',
+    'warning | auth.json | TWO is not set, so groq does without that key | Set it, or remove the key: `blockhouse auth rm groq --key b`.',
   ]);
+  t.match(
+    await found(t, { groq: { keys: [{ apiKeyEnv: 'ONE' }, { apiKey: 'sk-0123456789abcdef' }] } }),
+    [/ONE is not set.*`blockhouse auth rm groq --key '#1'`/],
+    '# begins a comment of the shell',
+  );
   t.match(await found(t, auth), [/the connection groq can't be called as it is \| groq needs a key: set ONE or TWO/]);
 });
 
