@@ -1,4 +1,4 @@
-// What the doctor examines: the files of the workspace, the caps of keys, the servers of tools, and skills.
+// What the doctor examines: the files of the workspace, connections, the caps of keys, the servers of tools, and skills.
 import type { Accounts } from './keys/named-key.ts';
 import type { CoreOptions } from './core-options.ts';
 import type { Gateway } from './gateway/gateway.ts';
@@ -31,6 +31,7 @@ export async function examineCore(
   const ofKeys = await keyFindings(settings, { ...uncounted, spentToday });
   const ofTools = (await tools?.servers?.findings()) ?? [];
   const ofSkills = (await tools?.skills?.findings({ blocks: store === undefined })) ?? [];
-  const more = [...ofKeys, ...ofTools, ...ofSkills];
+  const ofConnections = gateway.connectionStore.findings();
+  const more = [...ofConnections, ...ofKeys, ...ofTools, ...ofSkills];
   return { ...rest, ok: rest.ok && more.every(({ severity }) => severity !== 'error'), findings: [...findings, ...more] };
 }

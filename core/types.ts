@@ -3109,6 +3109,7 @@ export interface ToolServerView {
   readonly server: Readonly<Record<string, unknown>>;
   /** Any object */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** Of its protocol; null for a server that was never started, whose tools nobody knows yet */
   readonly era: 'legacy' | 'modern' | null;
   readonly tools: readonly ToolView[];
   /** Of a server that is signed in to: how, never with what */

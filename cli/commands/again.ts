@@ -31,7 +31,7 @@ export class AgainCommand extends ServerCommand {
   provider = Option.String('-a,--adapter,--provider', { description: "The provider of that model; default: the block's" });
   timeout = Option.String('--timeout', { description: 'The longest wait for the answer; default: 600' });
   whole = Option.Boolean('--no-stream', false, { description: 'Print the answer when it is complete' });
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
   message = Option.String({ required: false, name: 'message' });
 
   protected override async run(): Promise<ExitKind> {

@@ -19,7 +19,7 @@ export class RemoveCommand extends DestructiveCommand {
     examples: [['Archive one block', '$0 rm my-block']],
   });
 
-  names = Option.Rest({ name: 'name', required: 1 });
+  names = Option.Rest({ name: 'block', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
     const names = this.names.map(oneLine).join(', ');

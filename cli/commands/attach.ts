@@ -62,7 +62,7 @@ export class AttachCommand extends TalkCommand {
     examples: [['Talk', '$0 attach my-block']],
   });
 
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
 
   protected override run(): Promise<ExitKind> {
     return this.talk(this.name);

@@ -50,7 +50,7 @@ export class ListCommand extends ServerCommand {
   }
 
   async #remark(blocks: readonly BlockEntry[], isHalted: boolean): Promise<void> {
-    if (blocks.length === 0) await this.say(`There are no blocks yet; \`${this.hint('new', '<name>', '--provider', '<id>')}\` makes one.`);
+    if (blocks.length === 0) await this.say(`There are no blocks yet; \`${this.hint('new', '<block>', '--provider', '<id>')}\` makes one.`);
     const lines = attentionLines(blocks, this.width, (...words) => this.hint(...words));
     if (isHalted) lines.unshift(`All blocks are halted; \`${this.hint('unhalt')}\` lets them continue.`);
     if (lines.length > 0) await this.say(['', ...lines].join('\n'));
@@ -85,7 +85,7 @@ export class ShowCommand extends ServerCommand {
     ],
   });
 
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
@@ -106,7 +106,7 @@ export class WhyCommand extends ServerCommand {
     examples: [['Why does it not answer?', '$0 why my-block']],
   });
 
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
@@ -149,7 +149,7 @@ export class NewCommand extends ServerCommand {
   tags = Option.Array('--tag', [], { description: 'A word to find it by; may be given several times' });
   from = Option.String('--from', { description: 'A file with a configuration' });
   start = Option.Boolean('--start', false, { description: 'Start the monitor, too' });
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api, signal) => {

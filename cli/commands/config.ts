@@ -23,7 +23,7 @@ export class ConfigGetCommand extends ServerCommand {
     ],
   });
 
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
   field = Option.String({ required: false, name: 'path' });
 
   protected override async run(): Promise<ExitKind> {
@@ -56,7 +56,7 @@ export class ConfigSetCommand extends ServerCommand {
     ],
   });
 
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
   changes = Option.Rest({ name: 'path=value', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
@@ -101,7 +101,7 @@ export class ConfigEditCommand extends ServerCommand {
     examples: [['With another editor', 'EDITOR=nano $0 config edit my-block']],
   });
 
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {

@@ -50,7 +50,7 @@ export class CostsCommand extends ServerCommand {
   connection = Option.String('--connection', { description: 'The provider or connection whose bill it is' });
   tolerance = Option.String('--tolerance', { description: 'What may differ; default 0.5%' });
   columns = Option.String('--columns', { description: 'Which column is which: date=…,model=…,usd=…,input=…,output=…' });
-  name = Option.String({ required: false, name: 'name' });
+  name = Option.String({ required: false, name: 'block' });
 
   protected override async run(): Promise<ExitKind> {
     if (this.reconcile !== undefined) return this.#reconcile(this.reconcile);

@@ -22,7 +22,7 @@ export class ConfigCommand extends GroupCommand {
   static override readonly usage = Command.Usage({
     description: 'Read and change the configuration of a block',
     details:
-      '`blockhouse config get <name>` prints it, `blockhouse config set <name> <path>=<value>` changes it, `blockhouse config edit <name>` opens it in your editor.',
+      '`blockhouse config get <block>` prints it, `blockhouse config set <block> <path>=<value>` changes it, `blockhouse config edit <block>` opens it in your editor.',
   });
 }
 

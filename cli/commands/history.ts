@@ -29,7 +29,7 @@ export class HistoryCommand extends ServerCommand {
   count = Option.String('-n,--limit', { description: `How many messages and answers; default: ${USUAL_COUNT}` });
   since = Option.String('--since', { description: 'Only later ones: a time such as 2h or 2026-11-22, or a message id' });
   id = Option.String('--id', { description: 'Only the message with this id, and its answer; the beginning of the id is enough' });
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
 
   protected override async run(): Promise<ExitKind> {
     if (this.id !== undefined && (this.since !== undefined || this.count !== undefined)) throw new CliError('usage', 'Give either --id, or --since and -n.');

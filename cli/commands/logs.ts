@@ -27,7 +27,7 @@ export class LogsCommand extends ServerCommand {
     category: 'Blocks',
     description: 'Print the log of the server or of blocks',
     details: `
-      Without a name, it prints the log of the server, also after the server has ended. With a name, it prints the log of that block, and
+      Without a block, it prints the log of the server, also after the server has ended. With one, it prints the log of that block, and
       with \`--all\` the logs of all blocks, with the name of the block in front of each line.
 
       Prints the last lines of all log files, oldest first. With \`--json\`, each line is a JSON line.
@@ -46,13 +46,13 @@ export class LogsCommand extends ServerCommand {
   });
   level = Option.String('--level', { description: 'The lowest level: debug, info, warn or error' });
   all = Option.Boolean('--all', false, { description: 'The logs of all blocks' });
-  name = Option.String({ required: false, name: 'name' });
+  name = Option.String({ required: false, name: 'block' });
 
   protected override async run(): Promise<ExitKind> {
     const level = this.level?.toLowerCase() ?? 'debug';
     if (!isLevel(level)) throw new CliError('usage', '--level must be one of debug, info, warn, error.');
     const { all, name } = this;
-    if (all && name !== undefined) throw new CliError('usage', 'Give either a name or --all, not both.');
+    if (all && name !== undefined) throw new CliError('usage', 'Give either a block or --all, not both.');
     if (all) return this.withServer((api, signal) => this.#printAll(api, level, signal));
     if (name !== undefined) return this.withServer((api, signal) => this.#printOne(name, () => api.logs(name), level, signal));
     const { workspace } = await this.config();

@@ -27,7 +27,7 @@ export class MemoryCommand extends ServerCommand {
   forget = Option.String('--forget', { description: 'A fact to forget; the beginning of its id is enough' });
   compact = Option.Boolean('--compact', false, { description: 'Summarise the older messages' });
   undo = Option.Boolean('--undo', false, { description: 'Undo the last compaction' });
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
 
   protected override async run(): Promise<ExitKind> {
     const asked = [this.fact !== undefined, this.forget !== undefined, this.compact, this.undo].filter(Boolean).length;

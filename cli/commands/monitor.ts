@@ -1,4 +1,4 @@
-// `blockhouse start`, `stop`, `restart` and `reset`: the monitors of blocks. `stop` without a name ends the server.
+// `blockhouse start`, `stop`, `restart` and `reset`: the monitors of blocks. `stop` without a block ends the server.
 import { Command, Option } from 'clipanion';
 import type { BlockEntry, BlockState } from '../../core/index.ts';
 import type { MonitorAction } from '../client/api.ts';
@@ -10,7 +10,7 @@ import { oneLine } from '../terminal/output.ts';
 const category = 'Blocks';
 
 abstract class MonitorCommand extends ServerCommand {
-  names = Option.Rest({ name: 'name' });
+  names = Option.Rest({ name: 'block' });
 
   protected abstract readonly action: MonitorAction;
   protected abstract readonly all: boolean;
@@ -71,7 +71,7 @@ export class StopCommand extends MonitorCommand {
     details: `
       A reply that is being written has 10 s to finish; after that it ends and its text so far is kept. Waiting messages stay.
 
-      Without a name, it ends the server, as Ctrl-C in its terminal does. Blocks that run go on when the server starts again.
+      Without a block, it ends the server, as Ctrl-C in its terminal does. Blocks that run go on when the server starts again.
     `,
     examples: [
       ['One block', '$0 stop my-block'],
@@ -146,7 +146,7 @@ export class ResetCommand extends DestructiveCommand {
   });
 
   hard = Option.Boolean('--hard', false, { description: 'Delete the logs, too' });
-  names = Option.Rest({ name: 'name', required: 1 });
+  names = Option.Rest({ name: 'block', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
     const lost = `what ${this.names.map(oneLine).join(', ')} remembers, and its costs${this.hard ? ' and logs' : ''}`;

@@ -42,7 +42,7 @@ export class SendCommand extends ServerCommand {
   timeout = Option.String('--timeout', { description: 'The longest wait for the answer; default: 600' });
   verbose = Option.Boolean('-v,--verbose', false, { description: 'At a terminal, show how fast the reply was' });
   clientId = Option.String('--client-id', { description: 'Your own id of this message; a second message with it is not sent' });
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
   message = Option.String({ required: false, name: 'message' });
 
   protected override async run(): Promise<ExitKind> {
@@ -88,7 +88,7 @@ export class QueueCommand extends ServerCommand {
 
   cancel = Option.Array('--cancel', [], { description: 'A message to cancel; may be given several times' });
   retry = Option.Array('--retry', [], { description: 'A message to queue again; may be given several times' });
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {

@@ -68,7 +68,7 @@ export class SkillsListCommand extends SkillsCommand {
     await this.say(`There are no skills. To make one, write ${oneLine(workspace)}/skills/invoice/SKILL.md:`);
     for (const line of ['---', 'name: invoice', 'description: How we write invoices. Read it before you write one.', '---', 'Every invoice has a number …'])
       await this.say(`  ${line}`);
-    await this.say(`Then approve it, and give it to a block: \`${this.hint('config', 'set', '<name>', 'skills=["invoice"]')}\``);
+    await this.say(`Then approve it, and give it to a block: \`${this.hint('config', 'set', '<block>', 'skills=["invoice"]')}\``);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Api } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
-import { blockToolTable, serverTable, toolTable } from '../views/tool-text.ts';
+import { blockToolTable, isListed, serverTable, toolTable } from '../views/tool-text.ts';
 
 /** Prints `{servers}`, `{server}` or `{servers, tools}`, or a table. */
 export class ToolsListCommand extends ServerCommand {
@@ -49,8 +49,10 @@ export class ToolsListCommand extends ServerCommand {
   async #show(api: Api, name: string): Promise<ExitKind> {
     try {
       const shown = await api.toolServer(name);
-      await this.print(shown, toolTable(shown.server.tools, { width: this.width, style: this.style }));
+      const { tools } = shown.server;
+      await this.print(shown, tools.length === 0 ? [] : toolTable(tools, { width: this.width, style: this.style }));
       await this.#problem(shown.server);
+      if (tools.length === 0 && !this.json) await this.say(this.#noTools(shown.server));
       return 'ok';
     } catch (error) {
       if (!has(error, 'TOOL_SERVER_NOT_FOUND')) throw error;
@@ -67,6 +69,12 @@ export class ToolsListCommand extends ServerCommand {
     if (shown.servers.length === 0 && !this.json)
       await this.say(`The block ${oneLine(name)} has no tools. For example: \`${this.hint('config', 'set', name, 'tools.servers=["files"]')}\``);
     return 'ok';
+  }
+
+  #noTools(server: ToolServerView): string {
+    if (isListed(server)) return `${oneLine(server.name)} has no tools.`;
+    const unknown = `The tools of ${oneLine(server.name)} are not known yet.`;
+    return server.problem !== undefined ? unknown : `${unknown} \`${this.hint('tools', 'test', server.name)}\` starts it once and lists them.`;
   }
 
   async #problem({ name, problem }: Pick<ToolServerView, 'name' | 'problem'>): Promise<void> {

@@ -43,7 +43,7 @@ abstract class ToolsCommand extends ServerCommand {
 
   /** What was approved, and how a block gets it. */
   protected async sayApproved({ name, tools }: ToolServerView): Promise<void> {
-    const command = this.hint('config', 'set', '<name>', `tools.servers=${JSON.stringify([name])}`);
+    const command = this.hint('config', 'set', '<block>', `tools.servers=${JSON.stringify([name])}`);
     await this.say(`${oneLine(name)} is approved. ${toolCounts(tools)} To give them to a block: \`${command}\`, with the other servers that it has.`);
   }
 }

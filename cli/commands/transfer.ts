@@ -29,7 +29,7 @@ export class ExportCommand extends ServerCommand {
   });
 
   output = Option.String('-o,--output', { description: 'The new file; - is standard output' });
-  name = Option.String({ name: 'name' });
+  name = Option.String({ name: 'block' });
 
   protected override async run(): Promise<ExitKind> {
     const { output = '-' } = this;

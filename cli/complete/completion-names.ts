@@ -33,12 +33,10 @@ const PATIENCE_MS = 1500;
 
 type Find = (names: Names) => readonly string[] | Promise<readonly string[]>;
 
-/** What `<name>` is where it is not that of a block. */
+/** What `<name>` is; a name that is new is offered nothing. */
 const NAME_IN: Readonly<Record<string, Find>> = {
-  new: () => [],
-  models: (names) => providers(names),
-  'key new': () => [],
   'key set': (names) => keys(names),
+  'key debug': (names) => keys(names),
   'key rm': (names) => keys(names),
   'key group set': (names) => groups(names),
   'key group rm': (names) => groups(names),
@@ -47,8 +45,8 @@ const NAME_IN: Readonly<Record<string, Find>> = {
 };
 
 const BY_KIND: Readonly<Record<string, Find>> = {
-  name: (names) => (Object.hasOwn(NAME_IN, names.command) ? NAME_IN[names.command] : blocks)?.(names) ?? [],
-  block: (names) => blocks(names),
+  name: (names) => (Object.hasOwn(NAME_IN, names.command) ? NAME_IN[names.command]?.(names) : undefined) ?? [],
+  block: (names) => (names.command === 'new' ? [] : blocks(names)),
   old: (names) => blocks(names),
   archive: (names) =>
     isInDatabase(names) ? ofServer(names, async (api) => (await api.archives()).map(({ archiveName }) => archiveName)) : foldersIn('archive', names),

@@ -17,9 +17,9 @@ export interface CommandManual {
   readonly paths: readonly (readonly string[])[];
   readonly category?: string;
   readonly description: string;
-  /** Such as `blockhouse send [options] <name> [message]`. */
+  /** Such as `blockhouse send [options] <block> [message]`. */
   readonly usage: string;
-  /** The words for its arguments, such as `name` and `message`. */
+  /** The words for its arguments, such as `block` and `message`. */
   readonly arguments: readonly string[];
   /** True when the last argument may be given several times. */
   readonly isRepeated: boolean;
@@ -62,7 +62,7 @@ export function usageLine(usage: string): string {
     .replace(/<(-[^>]*?) #0>/g, (_, names: string) => `${lastOf(names.split(','))} <${valueNameOf(names.split(','), usage)}>`);
   const path = / (?=[<[.]|--?\w+ <)|$/.exec(words)?.index ?? words.length;
   // Clipanion does not keep the name of arguments of which none is required.
-  const rest = words.slice(path).replace(/^ \.\.\.$/, ' [name] ...');
+  const rest = words.slice(path).replace(/^ \.\.\.$/, ' [block] ...');
   return `${words.slice(0, path)} [options]${rest}`;
 }
 

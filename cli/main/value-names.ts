@@ -7,7 +7,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--args': 'json',
   '--as': 'new-name',
   '--at': 'time',
-  '--block': 'name',
+  '--block': 'block',
   '--base-url': 'address',
   '--by': 'grouping',
   '--cache-read': 'usd',

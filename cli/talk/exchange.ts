@@ -1,4 +1,4 @@
-// One message to a block and its answer, for `send --wait`, `send --stream` and `chat <name> <message>`.
+// One message to a block and its answer, for `send --wait`, `send --stream` and `chat <block> <message>`.
 //
 // ctrl-c-ends-reply: once the message is sent, Ctrl-C cancels it, and what there is of its answer is printed. A second one ends the process.
 import type { Writable } from 'node:stream';

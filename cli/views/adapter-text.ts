@@ -28,20 +28,31 @@ export function readiness({ ready, hasSecret, authRequired, problem, detail, env
 }
 
 /** The state of a connection in a few words. */
-export function connectionState({ ready, detail, keys, preset }: Pick<ShownConnection, 'ready' | 'detail' | 'keys' | 'preset'>): string {
-  if (ready) return keys.length === 0 ? 'needs no key' : keys.length === 1 ? 'has a key' : `has ${keys.length} keys`;
-  const unset = keys.find(({ state }) => state === 'unset');
-  if (unset !== undefined) return `no key yet (${unset.source})`;
+export function connectionState({ name, adapter, ready, detail, keys, preset, baseURL }: ShownConnection): string {
+  if (name === adapter) return 'wrong entry';
+  const unset = keys.filter(({ state }) => state === 'unset');
+  if (ready) {
+    const rest = unset.length === 0 ? '' : `, ${unset.length} not set`;
+    return keys.length === 0 ? 'needs no key' : keys.length === 1 ? 'has a key' : `has ${keys.length} keys${rest}`;
+  }
+  if (unset[0] !== undefined) return `no key yet (${unset[0].source})`;
+  if (preset !== null && baseURL === null) return 'no address yet';
   return keys.length === 0 && preset !== null ? 'no key yet' : oneLine(detail ?? 'can not be used');
+}
+
+/** What it is built on and where it leads, or what is wrong with its entry. */
+function connectionText({ name, adapter, detail, preset, baseURL }: ShownConnection): string {
+  if (name === adapter) return oneLine(detail ?? '');
+  const what = preset === null || preset === name ? `speaks ${adapter}` : `${preset}, speaks ${adapter}`;
+  return `${what}${baseURL === null ? '' : `, ${baseURL}`}`;
 }
 
 /** The table of `providers`: behind the providers that every server has, the connections of auth.json. */
 export function adapterTable(adapters: readonly AdapterStatus[], view: Omit<View, 'now'>, connections: readonly ShownConnection[] = []): string[] {
   const own = connections.map((connection): Cell[] => {
-    const { name, ready, preset, adapter, baseURL } = connection;
+    const { name, ready } = connection;
     const paint = ready ? view.style.good : view.style.dim;
-    const what = preset === null || preset === name ? `speaks ${adapter}` : `${preset}, speaks ${adapter}`;
-    return [{ text: ready ? '●' : '○', paint }, name, { text: connectionState(connection), paint }, '-', `${what}${baseURL === null ? '' : `, ${baseURL}`}`];
+    return [{ text: ready ? '●' : '○', paint }, name, { text: connectionState(connection), paint }, '-', connectionText(connection)];
   });
   const rows = adapters.map((adapter): Cell[] => {
     const paint = paintOf(adapter, view.style);

@@ -60,7 +60,7 @@ export function attentionLines(blocks: readonly BlockEntry[], width: number, com
   if (needy.length === 0) return [];
   const lines = needy.map((block) => fit(oneLine(`! ${block.name}: ${needOf(block)}`), width));
   const isDamaged = needy.some(({ configError }) => configError !== undefined);
-  const more = isDamaged ? command('doctor') : command('why', needy.length === 1 ? (needy[0]?.name ?? '') : '<name>');
+  const more = isDamaged ? command('doctor') : command('why', needy.length === 1 ? (needy[0]?.name ?? '') : '<block>');
   return [...lines, `\`${more}\` says what to do.`];
 }
 

@@ -17,15 +17,22 @@ const SERVERS: readonly Column[] = [
   { title: 'STARTS', min: 12, drop: 3 },
 ];
 
-/** The table of `tools ls`. */
+/** The table of `tools ls`; `-` for what nobody knows yet. */
 export function serverTable(servers: readonly ToolServerView[], view: { readonly width: number; readonly style: Style }): string[] {
-  const rows = servers.map(({ name, state, tools, server }) => {
+  const rows = servers.map((one) => {
+    const { name, state, tools, server } = one;
     const isOffered = !['held', 'changed', 'failed'].includes(state);
     const offered = tools.filter((tool) => isOffered && tool.state === 'approved');
     const tokens = offered.reduce((sum, tool) => sum + tool.tokens, 0);
-    return [name, state, String(offered.length), String(tools.length - offered.length), String(tokens), startText(server)].map(visible).map(oneLine);
+    const counts = [offered.length, tools.length - offered.length, tokens].map((number) => (isListed(one) ? String(number) : '-'));
+    return [name, state, ...counts, startText(server)].map(visible).map(oneLine);
   });
   return table(SERVERS, rows, view);
+}
+
+/** False for a server that was never started: nobody knows its tools. */
+export function isListed({ era, tools }: Pick<ToolServerView, 'era' | 'tools'>): boolean {
+  return era !== null || tools.length > 0;
 }
 
 /** What is started, as a person would type it. */

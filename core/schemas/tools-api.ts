@@ -231,7 +231,7 @@ export const ToolServerView = object(
     definition: { type: 'string', description: 'sha256 of what is started' },
     server: { ...record, description: 'The entry as mcp.json has it: `${…}` is not resolved, literal secrets are masked' },
     settings: record,
-    era: orNull(oneOf(['legacy', 'modern'])),
+    era: { ...orNull(oneOf(['legacy', 'modern'])), description: 'Of its protocol; null for a server that was never started, whose tools nobody knows yet' },
     tools: listOf(ToolView),
     signIn: {
       ...object({

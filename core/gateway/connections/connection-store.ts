@@ -13,10 +13,12 @@ import { urlOf } from '../../base/url.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
 import type { Adapter } from '../../ports.ts';
 import type { ChangeEntryKey, DetectedServer, EntryKey, ShownConnection, ShownConnectionKey, ShownPreset } from '../../types.ts';
+import type { Finding } from '../../schemas/workspace-api.ts';
 import type { ConnectionBook } from '../books.ts';
 import type { CallSettings } from '../call-settings.ts';
 import { isLoopbackHost } from '../egress.ts';
 import type { GatewayLoad, PlaceCounts } from '../live.ts';
+import { connectionFindings } from './connection-findings.ts';
 import type { Connections } from './connections.ts';
 import { labelsOf } from './entry-keys.ts';
 import { withChangedKey, withoutKey } from './key-list.ts';
@@ -51,6 +53,18 @@ export class ConnectionStore implements ConnectionBook {
   list(): ShownConnection[] {
     const { adapters, connections } = this.#options;
     return [...adapters.map((adapter) => this.#shown(adapter)), ...connections.names().map((name) => this.#named(name))];
+  }
+
+  /** For the doctor. What is wrong with the file as a whole is found elsewhere. */
+  findings(): Finding[] {
+    const { adapters, credentials } = this.#options;
+    if (credentials?.content() === undefined) return [];
+    const isNamed = ({ fields }: Entry): boolean => fields.apiKeyEnv !== undefined || fields.keys !== undefined;
+    const named = adapters.flatMap((adapter) => {
+      const entry = soundEntry(credentials, adapter.id);
+      return entry !== undefined && isNamed(entry) ? [adapter.id] : [];
+    });
+    return connectionFindings(this.list(), new Set(adapters.map(({ id }) => id)), new Set(named));
   }
 
   async set(name: string, change: EntryFields): Promise<void> {
@@ -237,6 +251,16 @@ export class ConnectionStore implements ConnectionBook {
     const { credentials } = this.#options;
     if (credentials === undefined) throw new Error('This core has no workspace.');
     return credentials;
+  }
+}
+
+/** Undefined also for a wrong entry, which the doctor finds by itself. */
+function soundEntry(credentials: CredentialStore, name: string): Entry | undefined {
+  try {
+    return credentials.entry(name);
+  } catch (error) {
+    messageOf(error);
+    return undefined;
   }
 }
 

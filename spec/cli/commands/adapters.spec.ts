@@ -49,6 +49,16 @@ t.test('connections of auth.json are listed behind the providers', async (t) => 
   ]);
 });
 
+t.test('a connection that can not be called says in a few words why', async (t) => {
+  const keys = [{ apiKeyEnv: 'ONE' }, { apiKeyEnv: 'TWO' }, { apiKey: 'sk-0123456789abcdef' }];
+  const workspace = testFolder(t, { 'auth.json': JSON.stringify({ az: { preset: 'azure' }, bad: { preset: 'grok' }, some: { preset: 'groq', keys } }) });
+  const { stdout } = await runHere(t, ['providers', '--workspace', workspace], { env: AWAY });
+  t.match(
+    stdout,
+    /○ +az +no address yet +- +azure, speaks openai\n○ +bad +wrong entry +- +The connection bad of auth\.json can't be used: .*\n● +some +has 3 keys, 2 not set +- /,
+  );
+});
+
 t.test('with a server, providers, models, verify and auth list show what the server sees, and say so', async (t) => {
   const { on, upstream } = await openDesk(t, (_request, res) => sendJson(res, tags));
   const listed = await on(['providers'], { env: { ...AWAY, OPENAI_API_KEY: 'of-this-shell-0123456789' } });

@@ -34,7 +34,7 @@ t.test('without a server each command says so in one line, with the cure, and en
 
 t.test('a block is made, listed, shown and explained', async (t) => {
   const { on, workspace } = await openDesk(t);
-  t.match(await on(['ls']), { code: 0, stdout: '', stderr: /^There are no blocks yet; `.* new <name> .*`/ });
+  t.match(await on(['ls']), { code: 0, stdout: '', stderr: /^There are no blocks yet; `.* new <block> .*`/ });
   const made = await on([
     'new',
     'one',

@@ -64,5 +64,5 @@ t.test('--all is every block, by time, each line behind the name of its block', 
   const line = (second: number, name: string): string => `2026-11-20T14:00:0${second}.000Z INFO from.${name}`;
   t.equal((await on(['logs', '--all'])).stdout, `other  ${line(1, 'other')}\none    ${line(2, 'one')}\n`);
   t.same(JSON.parse((await on(['logs', '--all', '-n', '1', '--json'])).stdout), { block: 'one', line: line(2, 'one') });
-  t.match(await on(['logs', 'one', '--all']), { code: 2, stderr: /either a name or --all/ });
+  t.match(await on(['logs', 'one', '--all']), { code: 2, stderr: /either a block or --all/ });
 });

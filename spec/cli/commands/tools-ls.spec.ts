@@ -23,3 +23,17 @@ t.test('the tools of a block stand with their rules, and a server goes before a 
   t.match(await on(['tools', 'ls', 'nobody']), { code: 2, stderr: /no server of tools named "nobody"/ });
   t.match(await on(['tools', 'ls', 'files', '--block', 'ada']), { code: 2, stderr: /either a name or --block/ });
 });
+
+t.test('of a server that was never started nobody says how many tools it has', async (t) => {
+  const { on, rig } = await desk(t);
+  rig.write({ mcpServers: { files: { command: 'a' } } });
+  t.match(await on(['tools', 'ls']), { code: 0, stdout: /\nfiles +held +- +- +- +a\n$/ });
+  t.match(await on(['tools', 'ls', 'files']), { code: 0, stdout: '', stderr: /^files: It is not approved.*\nThe tools of files are not known yet\.\n$/ });
+  const { definition } = await rig.servers.get('files');
+  await rig.servers.approve('files', { definition, tools: {} }, 'cli');
+  t.match((await on(['tools', 'ls', 'files'])).stderr, /^The tools of files are not known yet\. `.* tools test files .*` starts it once and lists them\.\n$/);
+  rig.sessions.lists.set('files', []);
+  await rig.approve('files');
+  t.match(await on(['tools', 'ls']), { stdout: /\nfiles +idle +0 +0 +0 +a\n$/ });
+  t.match(await on(['tools', 'ls', 'files']), { stdout: '', stderr: 'files has no tools.\n' });
+});

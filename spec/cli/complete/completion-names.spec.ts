@@ -13,10 +13,10 @@ const names = (kind: string, change: Partial<Names> = {}): Names => ({
 t.test('a workspace is found as the commands find it: by the option, then the variable', async (t) => {
   const first = t.testdir({ blocks: { ada: {}, 'a-file': 'x' }, other: { blocks: { bob: {} } } });
   const env = { BLOCKHOUSE_WORKSPACE: first };
-  t.same(await namesOf(names('name', { env })), [{ word: 'ada' }], 'a file is no block');
-  t.same(await namesOf(names('name', { env, values: new Map([['--workspace', `${first}/other`]]) })), [{ word: 'bob' }]);
+  t.same(await namesOf(names('block', { env })), [{ word: 'ada' }], 'a file is no block');
+  t.same(await namesOf(names('block', { env, values: new Map([['--workspace', `${first}/other`]]) })), [{ word: 'bob' }]);
   t.same(
-    await namesOf(names('name', { values: new Map([['--workspace', `"${first}/other"`]]) })),
+    await namesOf(names('block', { values: new Map([['--workspace', `"${first}/other"`]]) })),
     [{ word: 'bob' }],
     'the quotes of the shell are no part of it',
   );

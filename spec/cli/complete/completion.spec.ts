@@ -92,11 +92,11 @@ t.test('keys, groups and aliases come from the running server, each where it bel
   await on(['key', 'new', 'app', '--group', 'batch']);
   await on(['alias', 'set', 'small', 'ollama/m']);
   const offered = await Promise.all(
-    [['key', 'rm'], ['key', 'set'], ['key', 'set', 'app', '--group'], ['key', 'group', 'rm'], ['alias', 'rm'], ['key', 'new'], ['show']].map((words) =>
-      wordsFor(workspace, ...words, ''),
+    [['key', 'rm'], ['key', 'set'], ['key', 'debug'], ['key', 'set', 'app', '--group'], ['key', 'group', 'rm'], ['alias', 'rm'], ['key', 'new'], ['show']].map(
+      (words) => wordsFor(workspace, ...words, ''),
     ),
   );
-  t.same(offered, [['app'], ['app'], ['batch'], ['batch'], ['small'], [], ['a-block']]);
+  t.same(offered, [['app'], ['app'], ['app'], ['batch'], ['batch'], ['small'], [], ['a-block']]);
   t.same(await wordsFor(workspaceWith(t), 'key', 'rm', ''), [], 'without a server nothing is known');
 });
 

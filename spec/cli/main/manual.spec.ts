@@ -42,7 +42,7 @@ t.test('a manual has all that a command says about itself', async (t) => {
 });
 
 t.test('arguments that may be missing or repeated are marked', async (t) => {
-  t.equal(usageLine('blockhouse start [--all] ...'), 'blockhouse start [options] [name] ...');
+  t.equal(usageLine('blockhouse start [--all] ...'), 'blockhouse start [options] [block] ...');
   t.equal(usageLine('blockhouse rm [-y,--yes] <name> ...'), 'blockhouse rm [options] <name> ...');
   t.equal(usageLine('blockhouse ask <-w,--who #0> [what]'), 'blockhouse ask [options] --who <value> [what]');
 });

@@ -79,7 +79,7 @@ t.test('blocks that need a person are named with what helps, made harmless', asy
   t.same(lines([entry('one', 'idle'), DAMAGED, poor], 80), ['! torn: config.json is no JSON', '! poor: paused', '`doctor` says what to do.']);
   t.same(lines([DAMAGED], 20), ['! torn: config.json…', '`doctor` says what to do.']);
   t.same(lines([poor], 80), ['! poor: paused', '`why poor` says what to do.']);
-  t.same(lines([poor, { ...poor, name: 'poorer' }], 80).at(-1), '`why <name>` says what to do.');
+  t.same(lines([poor, { ...poor, name: 'poorer' }], 80).at(-1), '`why <block>` says what to do.');
   t.same(lines([entry('one', 'idle')], 80), []);
   t.same(lines([entry('one', 'idle', { failures: FAILED })], 80), ['! one: 2 messages failed: It broke.', '`why one` says what to do.']);
 });

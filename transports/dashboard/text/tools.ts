@@ -1,4 +1,5 @@
 // Words of the page of tools.
+import type { ToolServerView } from '../../../core/types.ts';
 import { plural } from '../base/format.ts';
 import { ownOf } from '../base/own.ts';
 
@@ -37,6 +38,7 @@ export const toolsText = {
   forget: 'Remove',
   secretRemoved: 'Removed.',
   secretStored: 'Stored. It is shown nowhere.',
+  unknown: 'Tools not known yet',
   noTools: 'Its tools are not known yet. Start it once and look.',
   notSaid: 'The server itself does not say so of this tool, so the mark would hold nothing.',
   environment: 'Variables',
@@ -88,9 +90,11 @@ export function toolStateText(state: string): string {
   return ownOf(TOOL_STATES, state) ?? state;
 }
 
-/** `12 tools, 3,400 tokens`. */
-export function toolsOfText(tools: number, tokens: number): string {
-  return `${plural(tools, 'tool', 'tools')}, ${plural(tokens, 'token', 'tokens')}`;
+/** `12 tools, 3,400 tokens`; of a server that was never started nobody knows. */
+export function toolsOfText({ era, tools }: Pick<ToolServerView, 'era' | 'tools'>): string {
+  if (era === null && tools.length === 0) return toolsText.unknown;
+  const tokens = tools.reduce((sum, tool) => sum + tool.tokens, 0);
+  return `${plural(tools.length, 'tool', 'tools')}, ${plural(tokens, 'token', 'tokens')}`;
 }
 
 /** `Approve the command and 3 tools`. */

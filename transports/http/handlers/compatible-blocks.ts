@@ -22,7 +22,7 @@ export function assertMayAskBlock({ key }: Pick<RouteContext, 'key'>, block: str
   const name = JSON.stringify(asked.slice(0, 70));
   throw new BlockhouseError(
     'KEY_FORBIDDEN',
-    `The key ${key.name} may not ask the model ${name}. \`blockhouse key set ${key.name} --block <name>\` lets it ask a block.`,
+    `The key ${key.name} may not ask the model ${name}. \`blockhouse key set ${key.name} --block <block>\` lets it ask a block.`,
   );
 }
 

@@ -108,10 +108,7 @@ function Server({ listed, reload }: ServerProps) {
       <Secrets server={listed} reload={reload} />
       <button type="button" class="fold sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <Icon name={isOpen ? 'chevron' : 'next'} small />
-        {toolsOfText(
-          listed.tools.length,
-          listed.tools.reduce((sum, tool) => sum + tool.tokens, 0),
-        )}
+        {toolsOfText(listed)}
       </button>
       {isOpen && <Contents listed={listed} act={act} />}
     </section>
@@ -203,7 +200,7 @@ function Contents({ listed, act }: { readonly listed: ToolServerView; act(work: 
   };
   return (
     <>
-      {server.tools.length === 0 && <p class="sm t2">{toolsText.noTools}</p>}
+      {server.tools.length === 0 && server.era === null && <p class="sm t2">{toolsText.noTools}</p>}
       <ToolList server={server} left={left} setLeft={setLeft} put={(settings) => act(() => putToolServer(server.name, server.server, settings))} />
       {(isServer || open.length > 0) && (
         <div class="row wrap">
