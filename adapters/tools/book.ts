@@ -16,6 +16,7 @@ import {
 } from '../../core/index.ts';
 import type { ServerEntry } from './entry.ts';
 import type { BookOptions } from './host-options.ts';
+import { isMasked } from './masked-result.ts';
 import { McpJson } from './mcp-json.ts';
 import { neededSecret, type OAuthSettings, recordOf, signInFault, type SignInPlace, type SignInView, viewOf } from './oauth/records.ts';
 import { Pins, type ServerPins, stateOf } from './pins.ts';
@@ -27,8 +28,6 @@ const ERA_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** A shorter text is no secret that could be told from words. */
 const SHORTEST_SECRET = 4;
-/** In a result, a shorter one may be a word. */
-const SHORTEST_MASKED = 8;
 
 /** A server as it would be started, or why it can't be. */
 export type Resolved = { readonly start: ServerStart; readonly secrets: readonly string[]; readonly fault?: undefined } | { readonly fault: string };
@@ -103,7 +102,7 @@ export class Book implements ServerBook {
   /** Those that stand in its entry as `${auth:…}`. */
   #ownSecrets({ command = '', args = [], env = {}, url = '', headers = {} }: ServerEntry['template']): readonly string[] {
     const named = secretsNamedIn([command, ...args, ...Object.values(env), url, ...Object.values(headers)]);
-    return named.flatMap(({ server, field }) => this.secret(server, field) ?? []).filter(({ length }) => length >= SHORTEST_MASKED);
+    return named.flatMap(({ server, field }) => this.secret(server, field) ?? []).filter(isMasked);
   }
 
   /** Why nothing of a server is offered: its entry, its approval, or what it refers to; undefined if it can be called. Ends without a full stop. */

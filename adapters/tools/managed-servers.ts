@@ -113,11 +113,13 @@ export class ManagedServers implements ToolServers {
 
   async remove(name: string): Promise<void> {
     await this.#book.look();
-    const others = [...this.#book.mcp.entries().values()].filter((entry) => entry.name !== name);
+    const entries = this.#book.mcp.entries();
+    const others = [...entries.values()].filter((entry) => entry.name !== name);
+    const place = await this.#placeIn(entries.get(name));
     if (!(await this.#book.mcp.remove(name))) throw this.#notFound(name);
     await this.#sessions.end(name);
     await this.#book.pins.forget(name);
-    await logout(this.#signIns, name); // what could not be given back ends by itself
+    await logout(this.#signIns, name, place); // what could not be given back ends by itself
     const isRead = others.some((entry) => secretsOf(entry).some(({ server }) => server === name));
     if (!isRead) await this.#book.credentials.setServerSecrets(name, {}, 'all');
   }
@@ -194,8 +196,12 @@ export class ManagedServers implements ToolServers {
   }
 
   async signOut(name: string): Promise<string | undefined> {
-    await this.#need(name);
-    return logout(this.#signIns, name); // calls under way are left alone: their requests are made
+    const place = await this.#placeIn(await this.#need(name));
+    return logout(this.#signIns, name, place); // calls under way are left alone: their requests are made
+  }
+
+  async #placeIn(entry: ServerEntry | undefined): Promise<SignInPlace | undefined> {
+    return entry && this.#book.signInPlace(entry);
   }
 
   /** TOOL_SERVER_REFUSED for a server that can't be signed in to. */

@@ -6,6 +6,13 @@ import { isObject } from '../../core/base/json.ts';
 import type { ToolCallRequest, ToolOutcome, ToolQuestion } from '../../core/index.ts';
 
 const MASK = '[redacted]';
+/** A shorter one is found in texts that do not mean it. */
+const SHORTEST_MASKED = 8;
+
+/** True for a secret that is masked. */
+export function isMasked({ length }: string): boolean {
+  return length >= SHORTEST_MASKED;
+}
 
 /** The same object where there are no secrets. Each is found as it is. */
 export function maskedResult<Outcome extends ToolOutcome | ToolQuestion>(outcome: Outcome, secrets: readonly string[]): Outcome {
@@ -17,12 +24,16 @@ export function maskedResult<Outcome extends ToolOutcome | ToolQuestion>(outcome
   return { ...outcome, parts: masked, ...(structuredContent !== undefined && { structuredContent: valueWithout(structuredContent, all) }) };
 }
 
-/** A call whose progress comes without them. */
-export function maskedCall(call: ToolCallRequest, secrets: readonly string[]): ToolCallRequest {
+/** A call whose progress comes without them, as they are then. */
+export function maskedCall(call: ToolCallRequest, secrets: () => readonly string[]): ToolCallRequest {
   const { onProgress } = call;
-  if (onProgress === undefined || secrets.length === 0) return call;
-  const all = secrets.toSorted((a, b) => b.length - a.length); // longest-first
-  return { ...call, onProgress: ({ message, ...others }) => onProgress({ ...others, ...(message !== undefined && { message: valueWithout(message, all) }) }) };
+  if (onProgress === undefined) return call;
+  const masked = (message: unknown): unknown =>
+    valueWithout(
+      message,
+      secrets().toSorted((a, b) => b.length - a.length),
+    ); // longest-first
+  return { ...call, onProgress: ({ message, ...others }) => onProgress({ ...others, ...(message !== undefined && { message: masked(message) }) }) };
 }
 
 function textWithout(text: string, secrets: readonly string[]): string {

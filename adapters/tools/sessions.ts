@@ -76,9 +76,16 @@ export class ServerSessions implements Sessions {
 
   async call(server: CallableServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion> {
     if (this.#isClosed) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The server is shutting down.');
-    const secrets = server.ownSecrets ?? [];
+    const before = this.#secretsOf(server);
+    const secrets = (): readonly string[] => [...new Set([...before, ...this.#secretsOf(server)])]; // a token may be renewed meanwhile
     const outcome = await this.#slotOf(server, call.block).call(server, maskedCall(call, secrets), signal);
-    return maskedResult(outcome, secrets);
+    return maskedResult(outcome, secrets());
+  }
+
+  /** What a server gets, and must not be seen in what it says. */
+  #secretsOf(server: CallableServer): readonly string[] {
+    const { ownSecrets = [], name } = server;
+    return isHttp(server) ? [...ownSecrets, ...(this.#options.signIns?.secretsOf(name) ?? [])] : ownSecrets;
   }
 
   async look(server: CallableServer, signal: AbortSignal): Promise<LookedAt> {

@@ -65,7 +65,7 @@ export type TaskAnswer =
 export function readTaskAnswer(answer: unknown, task: ToolTask): TaskAnswer {
   if (!isObject(answer) || answer['taskId'] !== task.taskId) return { kind: 'unreadable' };
   const { status, statusMessage, result, error } = answer;
-  const why = typeof statusMessage === 'string' && statusMessage.trim() !== '' ? ` ${cleanText(statusMessage).slice(0, MAX_TEXT)}` : '';
+  const why = typeof statusMessage === 'string' && statusMessage.trim() !== '' ? ` ${beginning(cleanText(statusMessage))}` : '';
   switch (status) {
     case 'working':
       return { kind: 'working', task: { taskId: task.taskId, ...timesOf(answer, task) }, ...(why !== '' && { message: why.trim() }) };
@@ -76,10 +76,15 @@ export function readTaskAnswer(answer: unknown, task: ToolTask): TaskAnswer {
     case 'cancelled':
       return { kind: 'ended', result: errorResult(`The server has cancelled the call.${why}`) };
     case 'failed': {
-      const said = isObject(error) && typeof error['message'] === 'string' ? ` ${error['message'].slice(0, MAX_TEXT)}` : why;
+      const said = isObject(error) && typeof error['message'] === 'string' ? ` ${beginning(error['message'])}` : why;
       return { kind: 'ended', result: errorResult(`The server could not finish the call.${said}`) };
     }
     default:
       return { kind: 'unreadable' };
   }
+}
+
+/** Without a part of a word at its end: it may be half of a secret, which is not found. */
+function beginning(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).replace(/[!-~]+$/, '')}…`;
 }

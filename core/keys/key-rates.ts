@@ -1,6 +1,8 @@
 // The limits by the minute of keys and groups, in this process.
 //
 // all-or-none: a call takes from every limit that holds for it, or from none.
+// as-they-are: a limit is set by who takes from it, with the key as it is then. The answer to a request that came before a change only reads what is left, and
+//   what another process says comes after that.
 // once-a-request: a request counts once, however many models of an alias are asked for it.
 import type { CoreEvents } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
@@ -35,6 +37,8 @@ interface Limit {
   readonly bound: Bound;
   readonly bucket: TokenBucket;
   readonly unit: 'requests' | 'tokens';
+  /** That of the key or the group as it was found. */
+  readonly limit: number;
 }
 
 /** Those of a key and of its group. */
@@ -106,7 +110,7 @@ export class RateLimits {
   /** Takes over what another process knows of a key with the same limits. */
   setLevels(key: LimitedKey, levels: readonly number[]): void {
     const now = this.#now();
-    const limits = this.#limitsOf(key, now).all;
+    const limits = this.#limitsAsTheyAre(key, now).all;
     if (limits.length !== levels.length) return; // one of both has not seen a change of the limits yet
     for (const [index, { bucket }] of limits.entries()) bucket.setLevel(levels[index] ?? 0, now);
   }
@@ -115,7 +119,7 @@ export class RateLimits {
   state(key: LimitedKey): KeyRates | undefined {
     if (!key.hasRates) return undefined;
     const now = this.#now();
-    const { ofRequests, ofTokens } = this.#limitsOf(key, now);
+    const { ofRequests, ofTokens } = this.#limitsAsTheyAre(key, now);
     const requests = tightest(ofRequests, now)?.state(now);
     const tokens = tightest(ofTokens, now)?.state(now);
     if (requests === undefined) return tokens === undefined ? {} : { tokens };
@@ -125,13 +129,21 @@ export class RateLimits {
   #limitsOf(key: LimitedKey, now: number): Limits {
     const known = this.#ofKeys.get(key);
     if (known !== undefined) return known;
-    const all = key.bounds.flatMap((bound) =>
-      [this.#limitOf(bound, 'requests', now), this.#limitOf(bound, 'tokens', now)].filter((limit) => limit !== undefined),
-    );
-    const ofTokens = all.filter(({ unit }) => unit === 'tokens');
-    const limits = { all, ofRequests: all.filter(({ unit }) => unit === 'requests'), ofTokens, bucketsOfTokens: ofTokens.map(({ bucket }) => bucket) };
+    const limits = this.#limitsIn(key, now);
+    for (const { bucket, limit } of limits.all) bucket.allow(limit, now);
     this.#ofKeys.set(key, limits);
     return limits;
+  }
+
+  /** as-they-are. */
+  #limitsAsTheyAre(key: LimitedKey, now: number): Limits {
+    return this.#ofKeys.get(key) ?? this.#limitsIn(key, now);
+  }
+
+  #limitsIn({ bounds }: LimitedKey, now: number): Limits {
+    const all = bounds.flatMap((bound) => [this.#limitOf(bound, 'requests', now), this.#limitOf(bound, 'tokens', now)].filter((limit) => limit !== undefined));
+    const ofTokens = all.filter(({ unit }) => unit === 'tokens');
+    return { all, ofRequests: all.filter(({ unit }) => unit === 'requests'), ofTokens, bucketsOfTokens: ofTokens.map(({ bucket }) => bucket) };
   }
 
   #limitOf(bound: Bound, unit: Limit['unit'], now: number): Limit | undefined {
@@ -140,8 +152,7 @@ export class RateLimits {
     const account = `${unit} ${bound.kind} ${bound.name}`;
     const bucket = this.#buckets.get(account) ?? new TokenBucket(limit, now);
     this.#buckets.set(account, bucket);
-    bucket.allow(limit, now);
-    return { bound, bucket, unit };
+    return { bound, bucket, unit, limit };
   }
 }
 

@@ -1,13 +1,15 @@
 // Signs a person in to a server of tools: what a browser opens, and what becomes of its answer (authorization code with PKCE).
 //
 // one-answer: an answer counts once, for the sign-in that it was asked for (state), and only from the issuer that was asked (RFC 9207), before anything else of it is looked at.
-// own-secret: a stored secret of a client is used only where the user has named the issuer.
+// in-turn: what is kept of a server is changed by one at a time, from the look at it to the write. So a person who signs out while an answer is being taken, or a token renewed, has
+//   none afterwards, and no token that was just given is lost.
+// own-secret: a stored secret of a client is used only where the user has named the issuer, and never for a sign-in that was made with other settings of the server.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { timeLimit } from '../../../core/base/abort.ts';
 import { type Challenge, joinedScopes, scopeOf } from './challenge.ts';
 import { type Authority, discovered, namedBy } from './discovery.ts';
 import { SignInFault } from './places.ts';
-import { type BegunSignIn, begunOf, clientSecret, keepBegun, keepRecord, recordOf, recordsOf, type SignInPlace, type SignInRecord } from './records.ts';
+import { type BegunSignIn, begunOf, clientSecret, isFor, keepBegun, keepRecord, recordOf, recordsOf, type SignInPlace, type SignInRecord } from './records.ts';
 import type { Named } from './sign-in-http.ts';
 import type { SignIns } from './sign-ins.ts';
 import { type AuthMethod, authMethodFor, RefusedGrant, revoked, tokensFor } from './token-request.ts';
@@ -88,7 +90,11 @@ export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: L
     scope,
   };
   const { redirectURI } = choice;
-  await keepBegun(credentials, place.name, { stateHash: hashOf(state), codeSecret, redirectURI, endsAt, namesIssuer, record });
+  const begun = { stateHash: hashOf(state), codeSecret, redirectURI, endsAt, namesIssuer, record };
+  await signIns.inTurn(place.name, async () => {
+    credentials.refresh(true);
+    await keepBegun(credentials, place.name, begun); // in-turn
+  });
   const url = new URL(authority.authorizationEndpoint);
   const query = {
     response_type: 'code',
@@ -119,20 +125,22 @@ export function askedBy({ credentials }: SignIns, servers: readonly string[], qu
 const STRANGE = 'is no answer to a sign-in that has begun; begin it again';
 
 /** Takes what the browser has brought. Rejects with a StrangeAnswer, or with a SignInFault. */
-export async function finishLogin(signIns: SignIns, place: SignInPlace, query: string, signal: AbortSignal): Promise<void> {
+export function finishLogin(signIns: SignIns, place: SignInPlace, query: string, signal: AbortSignal): Promise<void> {
+  return signIns.inTurn(place.name, () => finish(signIns, place, query, signal)); // in-turn
+}
+
+async function finish(signIns: SignIns, place: SignInPlace, query: string, signal: AbortSignal): Promise<void> {
   const { http, credentials } = signIns;
   const answer = new URLSearchParams(query);
   const one = (name: string): string | undefined => (answer.getAll(name).length === 1 ? (answer.get(name) ?? undefined) : undefined);
-  const begun = await signIns.inTurn(place.name, async () => {
-    credentials.refresh(true);
-    const found = begunOf(credentials, place.name);
-    if (found === undefined || !isSame(found.stateHash, hashOf(one('state') ?? ''))) throw new StrangeAnswer(STRANGE);
-    await keepBegun(credentials, place.name, undefined); // one-answer
-    return found;
-  });
+  credentials.refresh(true);
+  const begun = begunOf(credentials, place.name);
+  if (begun === undefined || !isSame(begun.stateHash, hashOf(one('state') ?? ''))) throw new StrangeAnswer(STRANGE);
+  await keepBegun(credentials, place.name, undefined); // one-answer
   if (begun.endsAt < signIns.clock()) throw new StrangeAnswer('came too late; begin again');
   const { record, codeSecret, redirectURI } = begun;
   if (record.url !== place.url) throw new StrangeAnswer('is for another address of the server; begin again');
+  if (!isFor(record, place)) throw new StrangeAnswer('is for other settings of the server; begin again'); // own-secret
   assertIssuer(begun, answer.getAll('iss'));
   const error = one('error');
   if (error !== undefined) throw new RefusedGrant(/^[a-z_]{1,40}$/.test(error) ? error : 'error', 200);
@@ -143,22 +151,27 @@ export async function finishLogin(signIns: SignIns, place: SignInPlace, query: s
   const named = namedBy({ url: place.url, issuer: record.isNamed === true ? record.issuer : undefined });
   const form = { grant_type: 'authorization_code', code, redirect_uri: redirectURI, code_verifier: codeSecret, resource: record.resource };
   const tokens = await tokensFor(http, { endpoint: record.tokenEndpoint, method: record.method, client, named }, form, signal);
-  await signIns.inTurn(place.name, () => keepRecord(credentials, place.name, { ...record, ...signIns.kept(tokens, record.scope) }));
+  await keepRecord(credentials, place.name, { ...record, ...signIns.kept(tokens, record.scope) });
 }
 
-/** Gives all tokens of a server back, and forgets them and what has begun. Resolves with what was not possible of the first. */
-export async function logout(signIns: SignIns, server: string): Promise<string | undefined> {
+/** Gives all tokens of a server back, and forgets them and what has begun. `place`: as its settings are; undefined for none. Resolves with what was not possible of the first. */
+export async function logout(signIns: SignIns, server: string, place: SignInPlace | undefined): Promise<string | undefined> {
   const { credentials } = signIns;
-  credentials.refresh(true);
-  const records = recordsOf(credentials, server);
-  await signIns.inTurn(server, () => credentials.setSignIns(server, {}));
-  const left = await Promise.all(records.map((record) => givenBack(signIns, server, record)));
+  const records = await signIns.inTurn(server, async () => {
+    credentials.refresh(true);
+    const all = recordsOf(credentials, server);
+    await credentials.setSignIns(server, {}); // in-turn
+    return all;
+  });
+  const left = await Promise.all(records.map((record) => givenBack(signIns, server, record, place !== undefined && isFor(record, place))));
   return left.find((why) => why !== undefined);
 }
 
-async function givenBack(signIns: SignIns, server: string, record: SignInRecord): Promise<string | undefined> {
-  const { revocationEndpoint: endpoint, method, clientId, refreshToken, accessToken, issuer, isNamed } = record;
+/** `isPresent`: of the present settings of the server, so that the secret which is stored for it is that of the record (own-secret). */
+async function givenBack(signIns: SignIns, server: string, record: SignInRecord, isPresent: boolean): Promise<string | undefined> {
+  const { revocationEndpoint: endpoint, method, clientId, clientSecret: own, refreshToken, accessToken, issuer, isNamed } = record;
   if (endpoint === undefined) return accessToken === undefined ? undefined : 'Their authorization server takes none back, so they hold until they end.';
+  if (!isPresent && own === undefined && method !== 'none') return 'They could not be given back: its client has another secret by now.';
   const client = { clientId, secret: secretOf(signIns, server, record) };
   const named = namedBy({ url: record.url, issuer: isNamed === true ? issuer : undefined });
   let assertion: (() => string) | undefined;

@@ -80,13 +80,16 @@ const GRANTS: ReadonlySet<unknown> = new Set(['client_credentials', 'authorizati
 const METHODS: ReadonlySet<unknown> = new Set(['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt']);
 
 /** The sign-in of a server (one-place); undefined for none, and for one that is not as we write it. */
-export function recordOf(credentials: CredentialStore, { name, url, oauth }: SignInPlace): SignInRecord | undefined {
-  return recordsOf(credentials, name).find((one) => {
-    if (one.url !== url) return false;
-    if (oauth === undefined) return one.grant === 'authorization_code';
-    if ((one.method === 'private_key_jwt') !== (oauth.method === 'private_key_jwt')) return false;
-    return one.grant === oauth.grant && [undefined, one.issuer].includes(oauth.issuer) && [undefined, one.clientId].includes(oauth.clientId);
-  });
+export function recordOf(credentials: CredentialStore, place: SignInPlace): SignInRecord | undefined {
+  return recordsOf(credentials, place.name).find((one) => isFor(one, place));
+}
+
+/** one-place. */
+export function isFor({ url, grant, method, issuer, clientId }: SignInRecord, { url: own, oauth }: SignInPlace): boolean {
+  if (url !== own) return false;
+  if (oauth === undefined) return grant === 'authorization_code';
+  if ((method === 'private_key_jwt') !== (oauth.method === 'private_key_jwt')) return false;
+  return grant === oauth.grant && [undefined, issuer].includes(oauth.issuer) && [undefined, clientId].includes(oauth.clientId);
 }
 
 /** The secret of the client of a server, or its key, which the user has stored. */

@@ -5,6 +5,7 @@
 // not-begun: what can't get a token was surely not sent.
 import { BlockhouseError, type CredentialStore, inTurn } from '../../../core/index.ts';
 import { abortable } from '../abortable.ts';
+import { isMasked } from '../masked-result.ts';
 import { type Challenge, joinedScopes } from './challenge.ts';
 import { algorithmAt, assertionOf, type ClientKey, clientKeyIn, keyInFile } from './client-key.ts';
 import { type Authority, discovered, namedBy } from './discovery.ts';
@@ -17,6 +18,7 @@ import {
   keepRecord,
   type OAuthSettings,
   recordOf,
+  recordsOf,
   renewsItself,
   signInFault,
   type SignInPlace,
@@ -78,6 +80,17 @@ export class SignIns {
   /** Does something with the sign-in of a server while no other process does. */
   inTurn<T>(server: string, work: () => Promise<T>): Promise<T> {
     return inTurn(this.#options.workspace, `.sign-in-${server}.lock`, work);
+  }
+
+  /** What the texts of a server must not show: the tokens that it gets, and the secret of a client that was registered for them. */
+  secretsOf(server: string): readonly string[] {
+    try {
+      const records = recordsOf(this.credentials, server);
+      return records.flatMap(({ accessToken = '', refreshToken = '', clientSecret: own = '' }) => [accessToken, refreshToken, own]).filter(isMasked);
+    } catch (error) {
+      if (!(error instanceof BlockhouseError) || error.code !== 'ADAPTER_NOT_CONFIGURED') throw error;
+      return []; // without auth.json it has none
+    }
   }
 
   get signal(): AbortSignal {

@@ -39,6 +39,13 @@ t.test('each status is one kind of answer, with the words of the server cut and 
   t.equal(said({ status: 'failed', error: { code: -1, message: 'No\u0007.' } }), 'The server could not finish the call. No.');
   t.equal(said({ status: 'failed', statusMessage: 'No disk.' }), 'The server could not finish the call. No disk.');
   t.ok((said({ status: 'cancelled', statusMessage: 'y'.repeat(1_000_000) }) ?? '').length < 600);
+  const cut = `${'No disk. '.repeat(55)}sk-${'1'.repeat(40)}`;
+  for (const answer of [
+    { status: 'failed', error: { message: cut } },
+    { status: 'failed', statusMessage: cut },
+    { status: 'working', statusMessage: cut },
+  ])
+    t.notMatch(JSON.stringify(read(answer)), 'sk-', 'a word is cut off whole: half of a secret is not found, and so not masked');
   t.strictSame(read({ status: 'input_required' }), { kind: 'asking', requests: {} });
   t.strictSame(read({ status: 'input_required', inputRequests: { who: {} } }), { kind: 'asking', requests: { who: {} } });
   for (const answer of [{ status: 'over' }, { taskId: 'b', status: 'completed' }, {}]) t.strictSame(read(answer), { kind: 'unreadable' });

@@ -664,6 +664,16 @@ t.test('a client that leaves its call gets nothing back of its tokens a minute, 
   t.equal(adapter.calls.length, 2);
 });
 
+t.test('limits that a key had when its request came do not come back when the answer to it is written', async (t) => {
+  const { core } = await coreWith(t, { now: () => 1000 });
+  await core.keys?.create('app', { requestsPerMinute: 100 });
+  const before = core.keys?.named('app') as NamedKey; // of a request whose body comes slowly
+  await core.keys?.change('app', { requestsPerMinute: 1 });
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'ok');
+  t.match(core.accounts?.rates(before), { requests: { limit: 1, remaining: 0 } });
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'KEY_RATE_LIMITED');
+});
+
 t.test('the name of a price is looked for once a second, and each time for a call with settings of its own', async (t) => {
   let [now, looks] = [0, 0];
   const pricedAs = () => {

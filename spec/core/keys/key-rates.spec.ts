@@ -65,6 +65,15 @@ t.test('the limits of a key and of its group hold together, and a refusal takes 
   t.match(rates.state(one), { requests: { remaining: 3 } }, 'nothing was taken of the requests');
 });
 
+t.test('a limit is that of the key which has asked last, also when a word about the key before comes late', async (t) => {
+  const { rates, refusal } = limits();
+  const [before, now] = [keyWith({ requestsPerMinute: 100 }), keyWith({ requestsPerMinute: 1 })];
+  t.same(refusal(now, {}), {});
+  t.match(rates.state(before), { requests: { limit: 1, remaining: 0 } });
+  rates.setLevels(before, [1]);
+  t.match(refusal(now, {}), { code: 'KEY_RATE_LIMITED' });
+});
+
 t.test('tokens are settled at the end of a call', async (t) => {
   const { rates } = limits();
   const key = keyWith({ tokensPerMinute: 1000 }, { tokensPerMinute: 5000 });

@@ -3,6 +3,7 @@ import { startAuthorization, validateAuthorizationResponseIssuer } from '@modelc
 import t from 'tap';
 import { assertOnePlace } from '../../../../adapters/tools/oauth/logins.ts';
 import type { BeginToolSignIn } from '../../../../core/types.ts';
+import { ROBOT_SECRET } from '../../../support/tools/authorization-server.ts';
 import { type SignedHost, type SignedOptions, signedHost } from '../../../support/tools/signed-host.ts';
 import { failure } from '../../../support/tools/server-rig.ts';
 
@@ -26,6 +27,21 @@ const begin = ({ servers, stand }: SignedHost, more: Loose = {}) =>
 
 async function signIn(signed: SignedHost, more: Loose = {}): Promise<void> {
   await signed.servers.finishSignIn('crm', { query: await browsed((await begin(signed, more)).url) });
+}
+
+/** Keeps the endpoint of tokens waiting. */
+function heldTokens(stand: SignedHost['stand']): { readonly asked: Promise<void>; give(): void } {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  const asked = new Promise<void>((resolve) => {
+    stand.before = () => {
+      resolve();
+      return given;
+    };
+  });
+  return { asked, give };
 }
 
 t.test('a person signs in with a client that they have registered, and calls run', async (t) => {
@@ -269,6 +285,48 @@ t.test('who signs out, or removes the server, gives the tokens back and has none
   await signIn(deaf, { clientId: 'person' });
   t.match(await deaf.servers.signOut('crm'), /takes none back, so they hold until they end/);
   t.strictSame(deaf.auth(), {});
+});
+
+t.test('who signs out while the sign-in is being finished has no tokens afterwards, and those that were given are given back', async (t) => {
+  const signed = await signedHost(t, NOBODY);
+  const { stand, servers, auth } = signed;
+  const query = await browsed((await begin(signed, { clientId: 'person' })).url);
+  const { asked, give } = heldTokens(stand);
+  const finished = servers.finishSignIn('crm', { query });
+  await asked;
+  const out = servers.signOut('crm');
+  setTimeout(give, 100); // a sign-out that did not wait would be through
+  await finished;
+  await out;
+  t.strictSame(auth(), {});
+  t.strictSame(stand.revoked, [[...stand.refresh.keys()][0], [...stand.tokens.keys()][0]]);
+});
+
+t.test('a secret that was stored for another issuer since goes to none that was named before', async (t) => {
+  const signed = await signedHost(t, { oauth: (issuer) => ({ grant: 'authorization_code', clientId: 'robot', issuer }) });
+  const { servers, stand, write, auth } = signed;
+  await servers.setSecret('crm', 'client_secret', { value: ROBOT_SECRET });
+  await signIn(signed);
+  const query = await browsed((await begin(signed)).url);
+  write({ grant: 'authorization_code', clientId: 'other', issuer: 'https://other.example' });
+  await servers.setSecret('crm', 'client_secret', { value: 'of-the-other-issuer' });
+  const before = stand.asked.length;
+  t.match(await failure(servers.finishSignIn('crm', { query })), { code: 'INVALID_REQUEST', message: /is for other settings of the server; begin again/ });
+  t.match(await servers.signOut('crm'), /could not be given back: its client has another secret by now/);
+  t.strictSame(stand.asked.slice(before), []);
+  t.strictSame(auth().oauth, undefined);
+});
+
+t.test('a token of a sign-in that the server returns is masked', async (t) => {
+  const signed = await signedHost(t, NOBODY);
+  const { stand, approve, call, auth } = signed;
+  await signIn(signed, { clientId: 'person' });
+  await approve();
+  const { accessToken, refreshToken } = auth().oauth?.['crm']?.[stand.issuer] ?? {};
+  t.equal(await call(`Bearer ${accessToken}, ${refreshToken}.`), 'Bearer [redacted], [redacted].');
+  signed.expire();
+  t.equal(await call('renewed'), 'renewed');
+  t.equal(await call(String(auth().oauth?.['crm']?.[stand.issuer]?.['accessToken'])), '[redacted]');
 });
 
 t.test('a program signs in by the same command', async (t) => {
