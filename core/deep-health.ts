@@ -33,8 +33,9 @@ export interface ExaminedBlocks {
 export async function deepHealth({ workspace, version, storeHealth, connections, meter }: Examined, session?: ExaminedBlocks): Promise<DeepHealth> {
   if (workspace === undefined) throw new Error('This look needs a workspace: createCore({ workspace, … }).');
   const looked = await diskOf(workspace); // one-look
-  const waiting = looked.error === null && session?.isOpen === true ? await waitingText(session.blocks) : null;
-  const disk = waiting === null ? looked : { ...looked, error: waiting };
+  const isAsked = session?.isOpen === true && storeHealth?.isAway !== true; // a database that is away knows no blocks
+  const held = isAsked ? await heldBlocks(session.blocks) : [];
+  const disk = held.length === 0 ? looked : { ...looked, error: errorText(looked.error, held) };
   const ended = meter.ended();
   const providers = connections.list().map((connection) => providerOf(connection, ended));
   const store = storeHealth && { latencyMs: storeHealth.latencyMs, isAway: storeHealth.isAway, node: storeHealth.node, nodes: storeHealth.nodes };
@@ -49,15 +50,19 @@ function diskOf(workspace: string): Promise<DeepHealth['disk']> {
   return look;
 }
 
-/** A disk may take the few bytes of the look, and not what a block writes. */
-async function waitingText(blocks: ExaminedBlocks['blocks']): Promise<string | null> {
+function errorText(error: string | null, held: readonly string[]): string {
+  return `${error === null ? '' : `${error}. `}These blocks wait until the disk takes what they write: ${held.join(', ')}.`;
+}
+
+/** The blocks that wait for the disk, which may take the few bytes of the look, and not what a block writes. */
+export async function heldBlocks(blocks: ExaminedBlocks['blocks']): Promise<string[]> {
   const held: string[] = [];
   const waiting = (await blocks.list()).filter(({ state }) => state === 'backoff');
   for (const { name } of waiting.slice(0, MAX_EXPLAINED)) {
     const code = (await blocks.explain(name)).reason?.code;
     if (code === 'STORAGE_FULL' || code === 'STORAGE_FAILED') held.push(name);
   }
-  return held.length === 0 ? null : `These blocks wait until the disk takes what they write: ${held.join(', ')}.`;
+  return held;
 }
 
 /** By the calls that this process still knows: some hundreds of all providers together. */

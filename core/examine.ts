@@ -5,7 +5,7 @@ import type { Gateway } from './gateway/gateway.ts';
 import { keyFindings, type UncountedOptions } from './keys/uncounted-models.ts';
 import type { SettingStore } from './store/port.ts';
 import type { Blocks } from './block/api.ts';
-import type { DoctorReport } from './types.ts';
+import type { DoctorReport, Finding } from './types.ts';
 import { todaysSpending } from './workspace-session.ts';
 
 /** The parts of a core that are asked. */
@@ -14,7 +14,7 @@ export interface Examined {
   readonly gateway: Gateway;
   readonly uncounted: UncountedOptions;
   /** Undefined without a workspace. */
-  session(): { readonly isOpen: boolean; readonly blocks: Pick<Blocks, 'check'>; readonly accounts: Accounts | undefined } | undefined;
+  session(): { readonly isOpen: boolean; readonly blocks: Pick<Blocks, 'check' | 'list' | 'explain'>; readonly accounts: Accounts | undefined } | undefined;
 }
 
 /** Changes nothing. Rejects with an Error without a workspace. */
@@ -32,6 +32,19 @@ export async function examineCore(
   const ofTools = (await tools?.servers?.findings()) ?? [];
   const ofSkills = (await tools?.skills?.findings({ blocks: store === undefined })) ?? [];
   const ofConnections = gateway.connectionStore.findings();
-  const more = [...ofConnections, ...ofKeys, ...ofTools, ...ofSkills];
+  const ofDisk = open?.isOpen === true && gatewayOnly !== true ? await diskFindings(open.blocks) : [];
+  const more = [...ofDisk, ...ofConnections, ...ofKeys, ...ofTools, ...ofSkills];
   return { ...rest, ok: rest.ok && more.every(({ severity }) => severity !== 'error'), findings: [...findings, ...more] };
+}
+
+/** Of a server that runs: what its blocks wait for. */
+async function diskFindings(blocks: Pick<Blocks, 'list' | 'explain'>): Promise<Finding[]> {
+  const { heldBlocks } = await import('./deep-health.ts');
+  const fix = 'Free some space on the disk that has the workspace.';
+  return (await heldBlocks(blocks)).map((name) => ({
+    severity: 'error',
+    place: `blocks/${name}`,
+    problem: 'it waits until the disk takes what it writes',
+    fix,
+  }));
 }

@@ -46,7 +46,7 @@ export interface AuthStatus {
 
 /** GET `/v1/health?deep`. */
 export interface DeepHealth {
-  /** Failing without the disk or the database, degraded while a provider fails */
+  /** Failing without the disk or the database, or while blocks wait for the disk; degraded while a provider fails */
   readonly status: 'ok' | 'degraded' | 'failing';
   readonly version: string;
   readonly disk: {

@@ -40,7 +40,7 @@ export function runLines({ records }: RunJournal, { style }: Pick<View, 'style'>
       case 'ask':
         return [`  ${named(record.call)} ${style.warn('waits for a person')} (${shortId(record.approval.id)}, because ${reasonOf(record.approval)})`];
       case 'decision':
-        return [`  ${named(asked.get(record.approval) ?? '')}: ${record.decision} by ${record.by.channel} ${oneLine(record.by.name)}${note(record.note)}`];
+        return [`  ${named(asked.get(record.approval) ?? '')}: ${decisionText(record)}${note(record.note)}`];
       case 'call':
         return [style.dim(`  ${named(record.call)} ${sentText(record)}`)];
       case 'task':
@@ -88,6 +88,11 @@ function answerLines({ step, at, text, calls, usage, costUsd, latencyMs }: Of<'a
 
 function time(at: string): string {
   return at.slice(11, 23);
+}
+
+function decisionText({ decision, by }: Of<'decision'>): string {
+  if (by.channel !== 'clock') return `${decision} by ${by.channel} ${oneLine(by.name)}`;
+  return decision === 'expire' ? 'nobody has decided in time' : 'its message ended before anybody has decided';
 }
 
 function note(text: string | undefined): string {

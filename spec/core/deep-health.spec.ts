@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, rmSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { deepHealth, type Examined } from '../../core/deep-health.ts';
+import { deepHealth, type Examined, type ExaminedBlocks } from '../../core/deep-health.ts';
 import type { EndedCall } from '../../core/gateway/meter.ts';
 import type { ShownConnection } from '../../core/types.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -76,6 +76,19 @@ t.test('a provider is as its last call ended; one that was not called is not kno
   t.equal(health.status, 'degraded');
   t.match(health.providers[0], { lastOkAt: '1970-01-01T00:00:02.000Z', lastFailureAt: '1970-01-01T00:00:03.000Z', lastCode: 'UPSTREAM_FAILED' });
   t.equal((await deepHealth(examined(t, { connections: [connection('bare', { ready: false })] }))).status, 'ok', 'what nobody has set up is no fault');
+});
+
+t.test('blocks that wait for the disk are named, also where it takes nothing at all', async (t) => {
+  const list = async () => ['ada', 'bob', 'cy'].map((name) => ({ name, state: name === 'cy' ? 'idle' : 'backoff' }));
+  const explain = async (name: string) => ({ reason: { code: name === 'ada' ? 'STORAGE_FULL' : 'UPSTREAM_FAILED' } });
+  const session = { isOpen: true, blocks: { list, explain } } as unknown as ExaminedBlocks;
+  t.match(await deepHealth(examined(t), session), { status: 'failing', disk: { error: 'These blocks wait until the disk takes what they write: ada.' } });
+  const core = examined(t);
+  rmSync(core.workspace ?? '', { recursive: true });
+  t.match((await deepHealth(core, session)).disk.error, /^ENOENT.*\. These blocks wait until the disk takes what they write: ada\.$/);
+  const storeHealth = { latencyMs: 12, node: 'n1', nodes: 2, draining: false, isAway: true };
+  const never = { isOpen: true, blocks: { list: () => Promise.reject(new Error('away')) } } as unknown as ExaminedBlocks;
+  t.match(await deepHealth(examined(t, { storeHealth }), never), { status: 'failing', disk: { error: null } });
 });
 
 t.test('a database that is away makes it fail', async (t) => {

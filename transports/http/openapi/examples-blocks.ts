@@ -255,6 +255,25 @@ export const BLOCK_EXAMPLES = {
       data: { block: 'ada', id: MESSAGE.id, event: 'tool', call: '3.1', tool: 'github/create_issue', state: 'done', isError: false, ms: 412 },
     },
   },
+  ReplyProgressEvent: {
+    of: 'ReplyEvent',
+    summary: 'With `steps=true`: a call goes on',
+    value: {
+      event: 'run',
+      data: {
+        block: 'ada',
+        id: MESSAGE.id,
+        event: 'progress',
+        call: '3.1',
+        tool: 'files/index',
+        state: 'working',
+        task: true,
+        progress: 3,
+        total: 10,
+        message: 'Reading',
+      },
+    },
+  },
   ReplyApprovalEvent: {
     of: 'ReplyEvent',
     summary: 'With `steps=true`: a call waits for a person',

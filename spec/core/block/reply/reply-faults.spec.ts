@@ -393,6 +393,7 @@ t.test('paid-once: an answer whose bill could not be written is kept, and is wri
       mkdirSync(ledger);
       const steps: ReplyStep[] = [];
       one.blocks.follow('ada', { onReply: (step) => steps.push(step) });
+      const findings = async () => (await one.core.check()).findings.filter(({ place }) => place === 'blocks/ada');
       const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
       await one.blocks.start('ada');
       const { reason } = await pulseIn(one, 'ada', 'backoff');
@@ -400,6 +401,7 @@ t.test('paid-once: an answer whose bill could not be written is kept, and is wri
       t.match(one.readJson('ada', 'chat'), [{ id, status: 'queued', attempts: 1 }], 'also after the last attempt');
       t.match(steps, [{ event: 'start', attempt: 1 }, { event: 'content' }, { event: 'error', willRetry: true, error: /The answer is kept/ }]);
       t.match(await one.core.deepHealth(), { status: 'failing', disk: { error: 'These blocks wait until the disk takes what they write: ada.' } });
+      t.match(await findings(), [{ severity: 'error', problem: 'it waits until the disk takes what it writes' }]);
       await one.blocks.start('ada');
       await one.inState('ada', 'backoff');
       t.match(one.readJson('ada', 'chat'), [{ attempts: 1 }], 'while the ledger takes nothing, nothing is tried');
@@ -411,6 +413,7 @@ t.test('paid-once: an answer whose bill could not be written is kept, and is wri
       t.equal(ledgerOf(one).length, 1);
       t.match(one.readJson('ada', 'costs'), { calls: 1 });
       t.match(await one.core.deepHealth(), { status: 'ok', disk: { error: null } });
+      t.same(await findings(), []);
       t.match(await one.ask('ada', 'again'), { content: 'Paid for.' }, 'the next message has a call of its own');
       t.equal(daemon.calls.length, 2);
     });
