@@ -106,7 +106,11 @@ const when = orNull(time);
 /** GET `/v1/health?deep`. */
 export const DeepHealth = object(
   {
-    status: { type: 'string', enum: ['ok', 'degraded', 'failing'], description: 'Failing without the disk or the database, or while blocks wait for the disk; degraded while a provider fails' },
+    status: {
+      type: 'string',
+      enum: ['ok', 'degraded', 'failing'],
+      description: 'Failing without the disk or the database, or while blocks wait for the disk; degraded while a provider fails',
+    },
     version: string,
     disk: object({ freeBytes: orNull(count), writeMs: orNull(count), error: orNull(string) }),
     store: {
