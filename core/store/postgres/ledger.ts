@@ -107,12 +107,11 @@ export class PostgresLedger implements LedgerStore {
     this.#held.add(call.id); // also where the answer to the commit is lost
     const reserved = await this.#database.transaction(async (run): Promise<BudgetVerdict | 'beside'> => {
       await run(sql.LOCK, [call.block]); // one-step
-      const { alone, beside } = await this.#stand(run, call);
-      if (alone.kind === 'exceeded') return alone;
-      if (beside.kind === 'exceeded') return 'beside';
       const { usd, tokens } = call.worstCase;
-      await run(sql.HOLD, [call.id, call.block, this.#node(), moneyOf(usd), Math.ceil(tokens)]);
-      return alone;
+      const { alone, beside, isTaken } = await this.#stand(run, call, [this.#node(), moneyOf(usd), Math.ceil(tokens)]);
+      const isRoom = alone.kind !== 'exceeded' && beside.kind !== 'exceeded';
+      if (!isRoom && isTaken) await run(sql.RELEASE, [[call.id]]);
+      return isRoom || alone.kind === 'exceeded' ? alone : 'beside';
     });
     if (!wasHeld && (reserved === 'beside' || reserved.kind !== 'ok')) this.#held.delete(call.id);
     return reserved === 'beside' ? { kind: 'beside', changed: this.#changed(call.block, signal) } : reserved;
@@ -254,19 +253,27 @@ export class PostgresLedger implements LedgerStore {
   }
 
   /** The verdict on a call alone, and beside the block's calls under way. */
-  async #stand(run: Run, { id, block, budget, worstCase }: CallToReserve): Promise<{ alone: BudgetVerdict; beside: BudgetVerdict }> {
-    type Stand = Readonly<Record<'day_usd' | 'day_tokens' | 'month_usd' | 'month_tokens' | 'held_usd' | 'held_tokens', number>>;
+  /** With `hold`, the call has its reservation then: the server, USD and tokens. */
+  async #stand(
+    run: Run,
+    { id, block, budget, worstCase }: CallToReserve,
+    hold: readonly unknown[] = [],
+  ): Promise<{ alone: BudgetVerdict; beside: BudgetVerdict; isTaken: boolean }> {
+    type Stand = Readonly<Record<'day_usd' | 'day_tokens' | 'month_usd' | 'month_tokens' | 'held_usd' | 'held_tokens', number>> & {
+      readonly is_taken: boolean;
+    };
     const now = this.#now();
     const starts = [dayStart(now, budget.timezone), monthStart(now, budget.timezone)].map(isoOf);
-    const [row] = await run<Stand>(sql.STAND, [block, ...starts, id]);
-    const { day_usd = 0, day_tokens = 0, month_usd = 0, month_tokens = 0, held_usd = 0, held_tokens = 0 } = row ?? {};
+    const [row] = await run<Stand>(hold.length > 0 ? sql.STAND_AND_HOLD : sql.STAND, [block, ...starts, id, ...hold]);
+    const { day_usd = 0, day_tokens = 0, month_usd = 0, month_tokens = 0, held_usd = 0, held_tokens = 0, is_taken = false } = row ?? {};
     const [day, month] = [
       { usd: day_usd, tokens: day_tokens },
       { usd: month_usd, tokens: month_tokens },
     ];
     const judge = (all: CallToReserve['worstCase']): BudgetVerdict => judgeBudget({ budget, day, month, worstCase: all, now });
     const isBeside = held_usd > 0 || held_tokens > 0;
-    return { alone: judge(worstCase), beside: judge(isBeside ? { usd: (worstCase.usd ?? 0) + held_usd, tokens: worstCase.tokens + held_tokens } : worstCase) };
+    const beside = judge(isBeside ? { usd: (worstCase.usd ?? 0) + held_usd, tokens: worstCase.tokens + held_tokens } : worstCase);
+    return { alone: judge(worstCase), beside, isTaken: is_taken };
   }
 
   async #takeBack(block: string): Promise<void> {

@@ -15,22 +15,24 @@ export const LOCK = {
   text: 'insert into bh.budget (block) values ($1) on conflict (block) do update set block = excluded.block',
 };
 
-/** $2 and $3 begin the day and the month; $4 is the call that asks, whose reservation may be here already. */
-export const STAND = {
-  name: 'budget-stand',
-  text: `${PARTS},
+/** What was spent and is reserved, after the parts `p` and `taken`, which has a row if the call has got a reservation. */
+const STOOD = `
 held as (select coalesce(sum(usd), 0) as usd, coalesce(sum(tokens), 0) as tokens from bh.reservation where block = $1 and call_id <> $4)
 select coalesce(sum(s.cost_usd) filter (where s.quarter >= $2::timestamptz), 0) as day_usd,
   coalesce(sum(s.tokens) filter (where s.quarter >= $2::timestamptz), 0) as day_tokens,
   coalesce(sum(s.cost_usd) filter (where s.quarter >= $3::timestamptz), 0) as month_usd,
   coalesce(sum(s.tokens) filter (where s.quarter >= $3::timestamptz), 0) as month_tokens,
-  (select usd from held) as held_usd, (select tokens from held) as held_tokens
-from p join bh.spend s on s.part = p.part and s.quarter >= least($2::timestamptz, $3::timestamptz)`,
-};
+  (select usd from held) as held_usd, (select tokens from held) as held_tokens, exists (select from taken) as is_taken
+from p join bh.spend s on s.part = p.part and s.quarter >= least($2::timestamptz, $3::timestamptz)`;
 
-export const HOLD = {
-  name: 'budget-hold',
-  text: 'insert into bh.reservation (call_id, block, node, usd, tokens) values ($1, $2, $3, $4, $5) on conflict (call_id) do nothing',
+/** $2 and $3 begin the day and the month; $4 is the call that asks, whose reservation may be here already. */
+export const STAND = { name: 'budget-stand', text: `${PARTS}, taken as (select where false),${STOOD}` };
+
+/** The same, and reserves for $4 at the server $5 as much as $6 USD and $7 tokens: who finds no room takes it back before the transaction ends. after-the-lock. */
+export const STAND_AND_HOLD = {
+  name: 'budget-stand-and-hold',
+  text: `${PARTS},
+taken as (insert into bh.reservation (call_id, block, node, usd, tokens) values ($4, $1, $5, $6, $7) on conflict (call_id) do nothing returning call_id),${STOOD}`,
 };
 export const RELEASE = { name: 'budget-release', plan: 'once' as const, text: 'delete from bh.reservation where call_id = any($1::text[])' };
 
