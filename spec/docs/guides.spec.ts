@@ -140,7 +140,10 @@ t.test('move from LiteLLM', async (t) => {
   const by = await reader(t);
   const output = await read('litellm.md', by);
   t.match(output('blockhouse import --from litellm config.yaml --dry-run'), /left out +model_list\[0\]\.litellm_params\.rpm[\s\S]+Nothing was written/);
-  t.match(output('blockhouse import --from litellm config.yaml\n'), /Wrote auth\.json and models\.json[\s\S]+the connection groq can.t be called as it is[\s\S]+set GROQ_API_KEY[\s\S]+: 1 finding\./);
+  t.match(
+    output('blockhouse import --from litellm config.yaml\n'),
+    /Wrote auth\.json and models\.json[\s\S]+the connection groq can.t be called as it is[\s\S]+set GROQ_API_KEY[\s\S]+: 1 finding\./,
+  );
   t.match(output('blockhouse alias ls'), /assistant +ollama\/gemma4[\s\S]+big +groq\/llama-3\.3-70b-versatile, then ollama\/gemma4/);
   t.match(output('curl -s'), ANSWER);
 });

@@ -60,6 +60,12 @@ export function assertOnePlace({
   );
 }
 
+/** A server of the internet must not lead the browser of a person to something on their machine. */
+function assertMayOpen({ origin, protocol }: URL, named: Named): void {
+  if (protocol === 'https:' || named.has(origin)) return;
+  throw new SignInFault(`its sign-in would open ${origin}, which is on this machine, and not where its authorization server is`);
+}
+
 /** Begins to sign in. Rejects with a SignInFault. */
 export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: LoginChoice, signal: AbortSignal): Promise<Begun> {
   const { http, credentials } = signIns;
@@ -71,6 +77,7 @@ export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: L
     throw new SignInFault('its authorization server has no safe way for a person to sign in (an authorization code with PKCE, S256)');
   if (issuer === undefined) assertOnePlace(authority);
   const named = namedBy({ url: place.url, issuer });
+  assertMayOpen(new URL(authority.authorizationEndpoint), named);
   const client = await clientFor(signIns, place, choice, { authority, issuer, named, signal });
   const asked = choice.scope ?? place.oauth?.scope ?? challenge?.scope ?? authority.scope;
   const scope = joinedScopes(scopeOf(asked), known?.wants, authority.offersOfflineAccess ? 'offline_access' : undefined);

@@ -3,7 +3,7 @@
 // get-decides-nothing: mail and chat programs open links by themselves.
 // wrong-counts: a text that is no ticket counts as a wrong token of its address.
 import { parseBytes } from '../../../core/base/strict-json.ts';
-import { BlockhouseError, invalidRequest, type LinkDecision, toBlockhouseError } from '../../../core/index.ts';
+import { BlockhouseError, forKeys, invalidRequest, type LinkDecision, toBlockhouseError } from '../../../core/index.ts';
 import { wrongTokensOf } from '../../wrong-tokens.ts';
 import { deliveryReader } from '../wire/body.ts';
 import { errorReply, type JsonReply, ok, Written } from '../wire/reply.ts';
@@ -38,7 +38,8 @@ async function readable(context: RouteContext, work: () => Promise<JsonReply>): 
     });
   } catch (error) {
     const failure = toBlockhouseError(error);
-    const { code, message, status } = failure;
+    const { code, status } = failure;
+    const { message } = forKeys(failure);
     const shown = status >= 500 ? undefined : asked(context, status, problemPage(TITLES[code] ?? 'This did not work', message));
     if (shown === undefined) throw failure;
     return { ...shown, headers: { ...errorReply(failure, context.requestId).headers, ...shown.headers } };

@@ -2,9 +2,9 @@
 //
 // wrong-counts: an answer without the state of a sign-in that has begun counts as a wrong token of its address.
 // own-address: an answer counts only for a sign-in that was to end at the very address which the browser has called.
-// own-words: nothing of the request is shown, and of a refusal its code alone.
+// own-words: nothing of the request is shown, of a refusal its code alone, and of a fault of this server no path.
 import { SIGN_IN_PATH } from '../../../core/base/url.ts';
-import { toBlockhouseError } from '../../../core/index.ts';
+import { forKeys, toBlockhouseError } from '../../../core/index.ts';
 import { wrongTokensOf } from '../../wrong-tokens.ts';
 import { errorReply, type JsonReply, ok, Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
@@ -17,7 +17,8 @@ export const take = async (context: RouteContext): Promise<JsonReply> => {
     return page(context, 200, 'Signed in', message) ?? ok({ success: true, message }, LINK_HEADERS);
   } catch (error) {
     const failure = toBlockhouseError(error);
-    const { code, status, message } = failure;
+    const { code, status } = failure;
+    const { message } = forKeys(failure); // own-words
     const words = code === 'INVALID_REQUEST' ? message.replace(/^query /, 'This ') : message;
     const shown = code === 'INTERNAL_ERROR' ? undefined : page(context, status, 'Nobody is signed in', words);
     if (shown === undefined) throw failure;

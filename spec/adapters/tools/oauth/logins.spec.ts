@@ -95,6 +95,11 @@ t.test('what can not be signed in to safely is refused with what helps, and noth
     [{}, { clientId: 'https://app.example/client.json' }, /takes no address of a document/],
     [{ metadata: ({ registration_endpoint: _, ...all }) => all }, {}, /register one there, .*`blockhouse tools login crm --client-id <text>`/],
     [{ resource: (url) => ({ resource: url, authorization_servers: ['https://10.0.0.1'] }) }, { issuer: undefined }, /leads to https:\/\/10\.0\.0\.1/],
+    [
+      { metadata: (all) => ({ ...all, authorization_endpoint: 'http://127.0.0.1:631/jobs?do=it' }) },
+      { clientId: 'person' },
+      /would open http:\/\/127\.0\.0\.1:631, which is on this machine/,
+    ],
     [{ oauth: () => ({ clientId: 'robot' }) }, { clientId: 'person' }, /mcp\.json names another client id/],
   ];
   for (const [options, more, message] of cases) {

@@ -1,4 +1,6 @@
 // The end of a sign-in, as a browser brings it to this server: who may come, what each can choose, and what comes of it.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { authorizationServer, guardedTools } from '../../../support/tools/authorization-server.ts';
 import { startManagedServer } from '../../../support/tools/managed-server.ts';
@@ -100,4 +102,17 @@ t.test('only a visit of a person comes from another site: no picture, no frame, 
     t.match(await visit(path, headers), { status: 403 });
   t.match(await visit(path.replace('/callback', '/callback/x')), { status: 403 }, 'from another site, no other path');
   t.match(await visit(path), { status: 200 }, 'and none of them has used it up');
+});
+
+t.test('who comes without a sign-in reads no path of this machine, and not what is wrong with a file', async (t) => {
+  const { call, workspace, rig } = await startManagedServer(t);
+  writeFileSync(join(workspace, 'auth.json'), '{');
+  rig.write({ mcpServers: { crm: { type: 'http', url: 'https://crm.example/mcp' } } });
+  await rig.book.look();
+  for (const headers of [VISIT, {}]) {
+    const { status, text } = await call('GET', '/callback?state=x', { token: false, headers });
+    t.equal(status, 503);
+    t.match(text, /auth\.json of this server is damaged/);
+    for (const secret of [workspace, 'line 1']) t.notMatch(text, secret);
+  }
 });
