@@ -5,7 +5,7 @@ import type { Api } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import type { ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
-import { adapterTable } from '../views/adapter-text.ts';
+import { adapterTable, isWrong } from '../views/adapter-text.ts';
 import { resolvedLines } from '../views/client-tables.ts';
 
 const category = 'Providers';
@@ -31,6 +31,7 @@ export class AdaptersCommand extends ServerCommand {
     return this.withServerOrShell(asked, async ({ adapters, all }, from) => {
       const connections = all.filter(({ name }) => adapters.every(({ id }) => id !== name));
       await this.print({ from, adapters, connections }, this.json ? [] : adapterTable(adapters, { width: this.width, style: this.style }, connections));
+      if (!this.json && connections.some(isWrong)) await this.say(`\`${this.hint('doctor')}\` says what is wrong with an entry.`);
       return 'ok';
     });
   }

@@ -27,9 +27,14 @@ export function readiness({ ready, hasSecret, authRequired, problem, detail, env
   return oneLine(detail ?? 'its settings are invalid');
 }
 
+/** True for an entry that can't be used as it is: of a sound one the adapter is another name. */
+export function isWrong({ name, adapter }: Pick<ShownConnection, 'name' | 'adapter'>): boolean {
+  return name === adapter;
+}
+
 /** The state of a connection in a few words. */
 export function connectionState({ name, adapter, ready, detail, keys, preset, baseURL }: ShownConnection): string {
-  if (name === adapter) return 'wrong entry';
+  if (isWrong({ name, adapter })) return 'wrong entry';
   const unset = keys.filter(({ state }) => state === 'unset');
   if (ready) {
     const rest = unset.length === 0 ? '' : `, ${unset.length} not set`;
@@ -42,7 +47,7 @@ export function connectionState({ name, adapter, ready, detail, keys, preset, ba
 
 /** What it is built on and where it leads, or what is wrong with its entry. */
 function connectionText({ name, adapter, detail, preset, baseURL }: ShownConnection): string {
-  if (name === adapter) return oneLine(detail ?? '');
+  if (isWrong({ name, adapter })) return oneLine(detail ?? '');
   const what = preset === null || preset === name ? `speaks ${adapter}` : `${preset}, speaks ${adapter}`;
   return `${what}${baseURL === null ? '' : `, ${baseURL}`}`;
 }

@@ -52,7 +52,8 @@ t.test('connections of auth.json are listed behind the providers', async (t) => 
 t.test('a connection that can not be called says in a few words why', async (t) => {
   const keys = [{ apiKeyEnv: 'ONE' }, { apiKeyEnv: 'TWO' }, { apiKey: 'sk-0123456789abcdef' }];
   const workspace = testFolder(t, { 'auth.json': JSON.stringify({ az: { preset: 'azure' }, bad: { preset: 'grok' }, some: { preset: 'groq', keys } }) });
-  const { stdout } = await runHere(t, ['providers', '--workspace', workspace], { env: AWAY });
+  const { stdout, stderr } = await runHere(t, ['providers', '--workspace', workspace], { env: AWAY });
+  t.match(stderr, /\n`.* doctor .*` says what is wrong with an entry\.\n$/);
   t.match(
     stdout,
     /○ +az +no address yet +- +azure, speaks openai\n○ +bad +wrong entry +- +The connection bad of auth\.json can't be used: .*\n● +some +has 3 keys, 2 not set +- /,
