@@ -1,7 +1,8 @@
 // What does a workspace in PostgreSQL cost: statements, CPU and WAL for a message, a page of a million blocks, the time from a message on one server to its begin on another, replies that
 // are watched from another server, calls of a key with a cap?
 //
-// A PostgreSQL is started for it, or taken from BLOCKHOUSE_TEST_STORE. `--only messages,caps,tools,begin,watch,keys,list` runs a part, `--blocks` says how many the list has.
+// A PostgreSQL is started for it, or taken from BLOCKHOUSE_TEST_STORE. `--only messages,caps,tools,begin,watch,keys,list,report` runs a part, `--blocks` says how many the
+// list has, `--lines` how many calls the report.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,19 +76,43 @@ const HOST: ToolHost = {
 };
 const LOCK = { announce: async () => undefined, release: async () => undefined };
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, blocks: { type: 'string', default: '1000000' } } });
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, blocks: { type: 'string', default: '1000000' }, lines: { type: 'string', default: '1000000' } },
+});
 const say = (question: string, figure: string): boolean => process.stdout.write(`${question.padEnd(64)}${figure}\n`);
 const ms = (samples: readonly number[]): string => `${quantile(samples, 0.5).toFixed(1)} ms (median), ${quantile(samples, 0.99).toFixed(1)} ms (p99)`;
 
 const ends: (() => unknown)[] = [];
 const t = { teardown: (end: () => unknown) => void ends.unshift(end) } as unknown as Test;
 const caps = (): Promise<void> => messages({ budget: { dailyTokens: 1e9 } });
-const parts: Readonly<Record<string, () => Promise<void>>> = { messages: () => messages(), caps, tools, begin, watch, keys, list };
+const parts: Readonly<Record<string, () => Promise<void>>> = { messages: () => messages(), caps, tools, begin, watch, keys, list, report };
 if (noPostgres !== false) throw new Error(noPostgres);
 try {
   for (const part of values.only?.split(',') ?? Object.keys(parts)) await parts[part]?.();
 } finally {
   for (const end of ends) await end();
+}
+
+/** A report of what half a year has cost, by model, of a thousand blocks. */
+async function report(): Promise<void> {
+  const store = await postgresStore(t);
+  const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
+  const core = createCore({ adapters: [createOllama()], env: {}, store: await connectStore(store), workspace });
+  await core.start();
+  try {
+    const usage = `'{"inputTokens":900,"outputTokens":100,"totalTokens":1000}'`;
+    await ask(
+      store,
+      `insert into bh.ledger (at, call_id, block, provider, model, purpose, part, usage, cost_usd)
+       select now() - n * interval '15.8 s', 'c' || n, 'b' || n % 1000, 'openai', 'm' || n % 20, 'reply', n % 1000, ${usage}, 0.001 from generate_series(1, ${Number(values.lines)}) n`,
+    );
+    const from = performance.now();
+    const { rows } = await core.blocks.costs({ by: 'model' });
+    say(`a report by model of ${values.lines} calls, ${rows.length} rows`, `${((performance.now() - from) / 1000).toFixed(1)} s`);
+  } finally {
+    await core.close();
+    rmSync(workspace, { recursive: true, force: true });
+  }
 }
 
 /** A warm block with tools: messages without a call, with one, and with several, each asked for by another answer of the model. */
