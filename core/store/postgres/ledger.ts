@@ -11,7 +11,9 @@
 import { randomUUID } from 'node:crypto';
 import { dayStart, monthStart } from '../../base/calendar.ts';
 import { hasCaps, judgeBudget } from '../../block/costs/budget.ts';
-import type { BudgetVerdict, CallToReserve, LedgerLine, LedgerLines, LedgerStore, Reserved, Spend } from '../port.ts';
+import type { CostsReport } from '../../types.ts';
+import type { BudgetVerdict, CallToReserve, CostsQuery, LedgerLine, LedgerLines, LedgerStore, Reserved, Spend } from '../port.ts';
+import { reportOf } from './cost-sums.ts';
 import type { Database, Run } from './pool.ts';
 import * as sql from './sql/ledger.ts';
 
@@ -232,6 +234,10 @@ export class PostgresLedger implements LedgerStore {
       if (last === undefined || rows.length < LINES_AT_ONCE) return;
       before = [last.at, last.call_id];
     }
+  }
+
+  report(query: CostsQuery): Promise<CostsReport> {
+    return reportOf(this.#database, query);
   }
 
   lines(): LedgerLines {

@@ -10,8 +10,10 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { dayStart, monthStart } from '../../../base/calendar.ts';
 import { judgeBudget } from '../../../block/costs/budget.ts';
+import { reportCosts } from '../../../block/costs/report.ts';
 import type { CoreBus } from '../../../bus.ts';
-import type { CallToReserve, LedgerLine, LedgerStore, Reserved, Spend, WorstCase } from '../../port.ts';
+import type { CostsReport } from '../../../types.ts';
+import type { CallToReserve, CostsQuery, LedgerLine, LedgerStore, Reserved, Spend, WorstCase } from '../../port.ts';
 import { SpendBook } from './ledger-buckets.ts';
 import { appendText, openLedger } from './ledger-file.ts';
 import type { CarriedLine } from './ledger-lines.ts';
@@ -102,6 +104,10 @@ export class Ledger implements LedgerStore {
   /** Read in bounded pieces. */
   lines(): LedgerReading {
     return new LedgerReading(() => this.#queue.add(() => openLedger(this.#path)));
+  }
+
+  report({ by, ...filter }: CostsQuery): Promise<CostsReport> {
+    return reportCosts(this.lines(), by, filter);
   }
 
   /** Read in bounded pieces. */
