@@ -74,7 +74,7 @@ function secretFiles(workspace: string): Finding[] {
 }
 
 const UNREAD_AUTH =
-  'Repair it, or move it away (`mv auth.json auth.json.damaged`) and store what it held again: keys with `blockhouse auth set <provider>`, secrets of servers of tools with `blockhouse tools secret set <server>.<field>`.';
+  'Repair it, or move it away (`mv auth.json auth.json.damaged`) and store what it held again: keys with `blockhouse auth set <id>`, secrets of servers of tools with `blockhouse tools secret set <secret>`.';
 
 function credentials(workspace: string, adapters: readonly Adapter[]): Finding[] {
   const found = (problem: string): Finding => error('auth.json', problem, UNREAD_AUTH);
