@@ -215,8 +215,10 @@ class CallRecord implements Noted {
     batch.end();
   }
 
-  release(): void {
-    this.content?.release();
+  /** Undefined where there is nothing to release: what has one is kept until its batch has gone. */
+  get release(): (() => void) | undefined {
+    const { content } = this;
+    return content === undefined ? undefined : () => content.release();
   }
 
   #writeFailed(batch: SpanBatch, failed: NonNullable<Finished['failed']>, from: number): void {

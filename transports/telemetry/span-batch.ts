@@ -1,6 +1,6 @@
 // Spans that go to the collector together, in the two forms that the packages of OpenTelemetry take: bytes, and objects for JSON.
 //
-// written-at-once: a span is written when it ends, and nothing of it stays: what waits for its export in objects is copied by each collection of garbage, which costs a small
+// written-soon: a span is written soon after its end, and nothing of it stays: what waits for its export in objects is copied by each collection of garbage, which costs a small
 //   request more than the writing itself.
 import type { Attributes, HrTime, Link, SpanContext } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';

@@ -23,7 +23,7 @@ export interface Noted<Batch = SpanBatch> {
   readonly isReady: boolean;
   write(batch: Batch): void;
   /** It is on its way to the collector, or lost. */
-  release?(): void;
+  readonly release?: (() => void) | undefined;
 }
 
 /** A span that is the root of its trace, with its header at hand. */
