@@ -91,11 +91,10 @@ async function halts(what: string, options: Parameters<ReturnType<typeof session
     while (pids().length < SERVERS * processes) await delay(10);
     await delay(300);
     const from = performance.now();
-    await sessions.halt();
-    const left = pids().filter(runs).length;
+    const halted = sessions.halt();
+    while (pids().some(runs)) await delay(10);
     all.push(performance.now() - from);
-    if (left > 0) throw new Error(`${left} processes are left`);
-    await Promise.all(calls);
+    await Promise.all([halted, ...calls]);
     await done();
   }
   all.sort((a, b) => a - b);
