@@ -1,6 +1,10 @@
 // The parts of bench/postgres.bench.ts with several servers: what notices cost, calls at a cap, and one code.
+import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { BlockDocuments } from '../../core/store/port.ts';
 import type { CappedKey, NoRoom, Used } from '../../core/store/port.ts';
 import { parseStorePlace } from '../../core/store/postgres/place.ts';
 import { PostgresPasses } from '../../core/store/postgres/passes.ts';
@@ -14,6 +18,7 @@ import type { Bench } from './postgres-bills.ts';
 
 type ServerOf = (place: string) => Promise<Store>;
 
+const HI = { content: 'hi', channel: 'api', clientId: undefined, cap: 100 } as const;
 const WRITERS = 24;
 const ROUNDS = 10;
 const ROUND_MS = 4000;
@@ -26,22 +31,32 @@ const CODES = 300;
 /** Messages of many blocks, which are begun and settled, with notices and without them in turns. */
 export async function notices({ t, say }: Bench, serverOf: ServerOf): Promise<void> {
   const place = await migratedStore(t);
-  const [a, b] = [await serverOf(place), await serverOf(place)];
+  const a = await serverOf(place);
+  const reader = fork(join(import.meta.dirname, '../servers/postgres-reader.ts'), [place]);
+  await once(reader, 'message');
   const { tell } = PostgresSignals.prototype;
   try {
     const node = await a.join();
-    for (let n = 0; n < WRITERS; n += 1) await a.blocks.create(configOf({ name: `w${n}`, enabled: true }));
-    const claims = (await node.look(WRITERS)).claimed;
+    for (let n = 0; n < WRITERS; n += 1) await a.blocks.create({ ...configOf({ enabled: true }), name: `w${n}` });
     const silent = { onChanged: noop, onDamaged: noop, onRebuilt: noop, onOther: noop, onLogged: noop, onLogFault: noop };
     const listener = { ...silent, logLimits: () => ({ maxFileBytes: 1e6, maxFiles: 10 }) };
+    const conversations = new Map<number, BlockDocuments['conversation']>();
+    for (let n = 0; n < WRITERS; n += 1) {
+      const ref = (await a.blocks.list({} as never).find(`w${n}`)) as { name: string; block: number };
+      const { conversation } = a.blocks.block(ref, listener).documents;
+      conversations.set(ref.block, conversation);
+      await conversation.append(HI);
+    }
+    const claims = (await node.look(WRITERS)).claimed;
+    if (claims.length < WRITERS) throw new Error(`only ${claims.length} blocks are ours`);
     const round = async (): Promise<number> => {
       const until = performance.now() + ROUND_MS;
       let commits = 0;
       await Promise.all(
         claims.map(async (claim) => {
-          const { conversation } = a.blocks.block(claim as never, listener).documents;
+          const conversation = conversations.get(claim.block) as BlockDocuments['conversation'];
           while (performance.now() < until) {
-            await conversation.append({ content: 'hi', channel: 'api', clientId: undefined, cap: 100 });
+            await conversation.append(HI);
             const { next } = await conversation.recover(claim, { staleAfterMs: Number.POSITIVE_INFINITY, maxAttempts: 3 });
             if (next === undefined) throw new Error('no message');
             await conversation.begin(claim, next.id);
@@ -68,7 +83,9 @@ export async function notices({ t, say }: Bench, serverOf: ServerOf): Promise<vo
     );
   } finally {
     PostgresSignals.prototype.tell = tell;
-    for (const store of [a, b]) await store.close();
+    reader.disconnect();
+    await once(reader, 'exit');
+    await a.close();
   }
 }
 
@@ -84,14 +101,14 @@ async function untilCap(servers: readonly Store[], name: string, knows: boolean)
     servers.map(async ({ gateway }, place) => {
       let open = 0;
       const used = (calls: number): Used => (knows ? { usd: calls * cost, tokens: calls * 10 } : { usd: 0, tokens: 0 });
-      const underWay = { roughly: () => used(open), exactly: () => used(open), own: () => used(1) };
+      const underWay = { roughly: () => used(open), exactly: () => used(open - 1), own: () => used(1) };
       const callers = Math.floor(AT_ONCE / SERVERS) + (place < AT_ONCE % SERVERS ? 1 : 0);
       const call = async (): Promise<true | NoRoom> => {
+        open += 1; // as a server does: a call that asks is one of those under way for the next one
         const room = await gateway.room(key, underWay);
-        if (room !== true) return room;
-        open += 1;
-        await delay(2 + Math.random() * 18);
+        if (room === true) await delay(2 + Math.random() * 18);
         open -= 1;
+        if (room !== true) return room;
         made += 1;
         gateway.record({ at: new Date().toISOString(), requestId: String(made), ...called });
         return true;

@@ -1,14 +1,14 @@
 // Reports of what calls of blocks have cost, from the sums of each day.
 //
 // with-its-line: the statement that writes a line adds it to the sums of its day, so both are there, or neither is, and a report is never behind the ledger.
-// also-older-ones: a server of the version before writes lines alone. A report reads those beside the sums, and each hour they are added, by one server at a time.
+// also-older-ones: a server of the version before writes lines alone. A report reads those beside the sums, and every five minutes they are added, by one server at a time.
 import { assertDays, reportSums } from '../../block/costs/report.ts';
 import type { CostsReport } from '../../types.ts';
 import type { CostsQuery } from '../port.ts';
 import type { Database } from './pool.ts';
 import { DROP_STRANGE, FOLD, LOCK_COSTS, report, type SumsRow } from './sql/costs.ts';
 
-const EVERY_MS = 3_600_000;
+const EVERY_MS = 300_000;
 const AT_ONCE = 2000;
 
 /** Rejects with INVALID_REQUEST for a filter that is wrong, and with STORE_UNREACHABLE. */
@@ -28,7 +28,7 @@ export async function reportOf(database: Database, { by, ...filter }: CostsQuery
   );
 }
 
-/** Keeps the sums of a workspace whole, once an hour. */
+/** Keeps the sums of a workspace whole, every five minutes. */
 export class CostSums {
   readonly #database: Database;
   readonly #onFault: (error: unknown) => void;
@@ -40,7 +40,7 @@ export class CostSums {
     this.#onFault = onFault;
   }
 
-  /** Now and each hour, until `close`. */
+  /** Now and every five minutes, until `close`. */
   start(): void {
     const fail = (error: unknown): void => {
       if (!this.#isClosed) this.#onFault(error);

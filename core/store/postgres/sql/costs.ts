@@ -24,6 +24,8 @@ export const DROP_STRANGE = {
   name: 'costs-drop-strange',
   text: 'delete from bh.cost_day where not exists (select from bh.ledger where summed is distinct from false)',
 };
+/** Millions of blocks that are called each day have as many sums a day. */
+const WITHIN_MS = 60_000;
 /** What a report is grouped by. */
 const GROUPS: Readonly<Record<CostsReport['by'], readonly string[]>> = {
   block: ['block'],
@@ -65,6 +67,7 @@ export function report(by: CostsReport['by']): Statement {
   const filtered = (day: string): string => `($1::text is null or block = $1) and ($2::date is null or ${day} >= $2) and ($3::date is null or ${day} <= $3)`;
   return {
     name: `costs-report-${by}`,
+    withinMs: WITHIN_MS,
     text: `
 with a as (
   select ${COLUMNS} from bh.cost_day where ${filtered('day')}
