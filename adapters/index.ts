@@ -1,11 +1,11 @@
 // The adapters, in the contract's order. Adding a provider is one line here and one folder.
-import type { Adapter, NoticeSender } from '../core/index.ts';
+import type { Adapter, CollectorSender, NoticeSender } from '../core/index.ts';
 import { createAnthropic } from './anthropic/index.ts';
 import { createBedrock } from './bedrock/index.ts';
 import { createGoogle } from './google/index.ts';
 import { createOllama } from './ollama/index.ts';
 import { createOpenAI } from './openai/index.ts';
-import { type CollectorSender, createCollectorSender as collectorSender } from './outbound/collector-sender.ts';
+import { createCollectorSender as collectorSender } from './outbound/collector-sender.ts';
 import { createNoticeSender as noticeSender } from './outbound/notice-sender.ts';
 
 export { createStandIn, type StandInOptions } from './stand-in.ts';

@@ -148,13 +148,14 @@ const RULES: readonly Rule[] = [
     allows: ({ own, target }) => !own || isCoreIndex(target) || inFolder(target, 'adapters/outbound'),
   },
   {
-    title: 'the list of adapters imports their indexes, the echo provider, and what sends notices',
+    title: 'the list of adapters imports their indexes, the echo provider, and what sends notices and spans',
     from: (path) => path === 'adapters/index.ts',
     allows: ({ own, target }) =>
       own &&
       (target === 'core/index.ts' ||
         target === 'adapters/stand-in.ts' ||
         target === 'adapters/outbound/notice-sender.ts' ||
+        target === 'adapters/outbound/collector-sender.ts' ||
         /^adapters\/[^/]+\/index\.ts$/.test(target)),
   },
   {
