@@ -2,6 +2,7 @@
 //
 // one-look: each call needs the sums of its key and of its group several times. What is kept for a key has both, so that they are not looked up by their names again and again.
 // one-sum: however many states of a key or keys of a group there are, their calls are in the same sum.
+import type { PlaceLimit } from '../gateway/place-limit.ts';
 import type { CappedKey, UnderWay, Used } from '../store/port.ts';
 import type { Bound } from './key-limits.ts';
 import type { NamedKey } from './named-key.ts';
@@ -31,6 +32,8 @@ export class KeySums implements CappedKey, UnderWay {
   readonly ofGroup: CallSum | undefined;
   /** Where the book has what they have spent. */
   place: unknown;
+  /** What its calls may hold, once one was accepted. */
+  places: readonly PlaceLimit[] | undefined;
   /** How often unused sums had been forgotten when these were found. */
   readonly turn: number;
   readonly exactly: UnderWay['exactly'];

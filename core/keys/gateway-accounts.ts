@@ -92,9 +92,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const heldAt = sums === undefined ? 0 : now();
     const hasRoom = sums !== undefined && this.#hasRoom(sums, heldAt) && ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }, call.startedAt) : undefined;
-    const places = this.#places.of(key);
-    if (sums === undefined) return new KeyPass(call, { key, taken, places }, this.#admit);
-    return new KeyHold(call, { key, taken, places, hasRoom, at: isoTime(heldAt), sums }, this.#reserve);
+    if (sums === undefined) return new KeyPass(call, { key, taken, places: this.#places.of(key) }, this.#admit);
+    sums.places ??= this.#places.of(key);
+    return new KeyHold(call, { key, taken, places: sums.places, hasRoom, at: isoTime(heldAt), sums }, this.#reserve);
   }
 
   #expectedTokens(call: AccountedCall, { name }: NamedKey): number {

@@ -5,8 +5,8 @@
 //   count until the last batch has come.
 // all-or-none: how long texts are is known before they are sent. Beside other calls, they are let through only if all of them fit.
 // within-its-batches: a call that was admitted and asks between its batches ends only if the cap is surely reached, and not for what others are expected to use.
-// summed-up: what the calls of a key or a group count is summed up ten times a second and when one begins or ends. Only where that sum is not far below a cap,
-//   each call is looked at.
+// summed-up: what is noted of the calls of a key or a group, which is never less than what they count, is summed up when one begins, is noted again or ends. Only where
+//   that sum is not far below a cap, each call is looked at.
 // in-one-place: the numbers of calls under way lie side by side. As fields of their calls, and of lists of them, they would have left the caches of the processor when a call
 //   ends, hundreds of calls after it began; to fetch them cost as much as all sums.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
@@ -16,7 +16,6 @@ import { isoTime } from '../base/iso-time.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
-import type { Writable } from '../base/writable.ts';
 import type { GatewayBook, OpenCall, UnderWay, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
 import { estimated, expectedUsage, newId, outputOf, USUAL_OUTPUT_TOKENS } from './call-note.ts';
@@ -34,13 +33,11 @@ const LOOKS_OF_SHORT = 2;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
 
-/** What is kept of each call under way, side by side (in-one-place). */
-const TOKENS = 0;
-const USD = 1;
-const NOTED_INPUT = 2;
-const NOTED_OUTPUT = 3;
-const NOTED_USD = 4;
-const NUMBERS = 5;
+/** What is noted of each call under way, side by side (in-one-place). */
+const INPUT = 0;
+const TOKENS = 1;
+const USD = 2;
+const NUMBERS = 3;
 const FIRST_CALLS = 64;
 
 /** What a call is accepted with. */
@@ -177,16 +174,6 @@ function aheadOf({ call, expectedInput, expectedOutput }: KeyHold, used: Usage |
   return used === undefined ? estimated(inputTokens, outputTokens) : { ...used, ...estimated(inputTokens, outputTokens) };
 }
 
-/** As long as no other is asked for: only its price is of interest. */
-const expectation: Writable<Usage> = estimated(0, 0);
-
-function expectationOf({ expectedInput, expectedOutput }: KeyHold): Usage {
-  expectation.inputTokens = expectedInput;
-  expectation.outputTokens = expectedOutput;
-  expectation.totalTokens = expectedInput + expectedOutput;
-  return expectation;
-}
-
 function sumOf(one: Used, other: Used): Used {
   return { usd: one.usd + other.usd, tokens: one.tokens + other.tokens };
 }
@@ -210,7 +197,7 @@ export class HeldCalls {
     this.#onFault = onFault;
   }
 
-  /** About what the calls under way of a key or a group count, as of a tenth of a second ago: summed-up. */
+  /** About what the calls under way of a key or a group count, and no less: summed-up. */
   sumOf({ kind, name }: Pick<Bound, 'kind' | 'name'>): Used {
     return this.#sums.known(kind, name) ?? NOTHING;
   }
@@ -260,10 +247,8 @@ export class HeldCalls {
     hold.expectedInput = call.inputTokens();
     hold.expectedOutput = outputOf(call, meanOutput);
     if (hold.slot < 0) this.#join(hold);
-    const used = call.usageSoFar();
-    this.#recount(hold, used);
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    return this.#noteAhead(hold, used);
+    return this.#noteAhead(hold, call.usageSoFar());
   }
 
   /** The call has ended. */
@@ -313,19 +298,6 @@ export class HeldCalls {
     for (let index = 0; index < NUMBERS; index += 1) this.#numbers[from + index] = 0;
   }
 
-  /** summed-up. `used` is what the call has surely used. */
-  #recount(hold: KeyHold, used: Usage | undefined): void {
-    const usage = used === undefined ? expectationOf(hold) : hold.usageWith(used);
-    const at = hold.slot * NUMBERS;
-    const numbers = this.#numbers;
-    const usd = hold.pricer.least(usage) ?? 0;
-    const moreUsd = usd - (numbers[at + USD] ?? 0);
-    const moreTokens = usage.totalTokens - (numbers[at + TOKENS] ?? 0);
-    numbers[at + USD] = usd;
-    numbers[at + TOKENS] = usage.totalTokens;
-    hold.sums?.add(moreUsd, moreTokens);
-  }
-
   /** noted-ahead. */
   #look(): void {
     this.#sums.forgetUnused();
@@ -333,7 +305,6 @@ export class HeldCalls {
     for (const hold of this.#holds) {
       if (hold === undefined) continue;
       const usage = hold.call.usageSoFar();
-      this.#recount(hold, usage);
       hold.looks += 1;
       const isLong = hold.looks === LOOKS_OF_SHORT;
       const isAhead = usage === undefined || this.#isNotedAhead(hold, usage);
@@ -345,19 +316,22 @@ export class HeldCalls {
   }
 
   /** The provider may tell more input than was expected, or what it costs, long before the answer ends. */
-  #isNotedAhead({ call, slot }: KeyHold, { inputTokens, outputTokens }: Usage): boolean {
-    const [noted, at] = [this.#numbers, slot * NUMBERS];
-    if ((noted[at + NOTED_INPUT] ?? 0) < inputTokens || (noted[at + NOTED_USD] ?? 0) < (noted[at + USD] ?? 0)) return false;
-    return !call.hasOutput || (noted[at + NOTED_OUTPUT] ?? 0) - outputTokens > MIN_HEADROOM_TOKENS;
+  #isNotedAhead(hold: KeyHold, used: Usage): boolean {
+    const at = hold.slot * NUMBERS;
+    const [input = 0, tokens = 0, usd = 0] = this.#numbers.subarray(at, at + NUMBERS);
+    if (input < used.inputTokens || usd < (hold.pricer.least(hold.usageWith(used)) ?? 0)) return false;
+    return !hold.call.hasOutput || tokens - input - used.outputTokens > MIN_HEADROOM_TOKENS;
   }
 
   #noteAhead(hold: KeyHold, used: Usage | undefined): Promise<void> | undefined {
     const { usage, costUsd, leastUsd } = write(hold, used);
-    const from = hold.slot * NUMBERS;
+    const usd = costUsd ?? leastUsd ?? 0;
+    const at = hold.slot * NUMBERS;
     const numbers = this.#numbers;
-    numbers[from + NOTED_INPUT] = usage.inputTokens;
-    numbers[from + NOTED_OUTPUT] = usage.outputTokens;
-    numbers[from + NOTED_USD] = costUsd ?? leastUsd ?? 0;
+    hold.sums?.add(usd - (numbers[at + USD] ?? 0), usage.totalTokens - (numbers[at + TOKENS] ?? 0)); // summed-up
+    numbers[at + INPUT] = usage.inputTokens;
+    numbers[at + TOKENS] = usage.totalTokens;
+    numbers[at + USD] = usd;
     return this.#book.note(hold);
   }
 }

@@ -133,9 +133,9 @@ t.test('a group has the calls under way of all its keys, each of them noted once
   t.match(noted, [{ key: 'app', group: 'team' }, { key: 'other', group: 'team' }, { key: 'alone' }]);
   const ofTeam = (own: KeyHold) => calls.underWay({ kind: 'group', name: 'team' }, own).tokens;
   t.same([ofTeam(holdOf('app')), ofTeam(one), underWay(calls, holdOf('app')).tokens], [200, 100, 100]);
-  t.match(calls.sumOf({ kind: 'group', name: 'team' }), { usd: 0.2, tokens: 200 });
+  t.match(calls.sumOf({ kind: 'group', name: 'team' }), { usd: 2.02, tokens: 2020 }, 'the sum is what is noted of them, which is more');
   calls.leave(one);
-  t.match(calls.sumOf({ kind: 'group', name: 'team' }), { tokens: 100 });
+  t.match(calls.sumOf({ kind: 'group', name: 'team' }), { tokens: 1010 });
   t.match(calls.sumOf({ kind: 'key', name: 'app' }), { usd: 0, tokens: 0 });
   t.equal(ofTeam(holdOf('app')), 100);
   calls.close();

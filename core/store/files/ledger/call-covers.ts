@@ -219,7 +219,7 @@ function use(covered: Covered, input: number, tokens: number, usd: number, { at,
   covered.input = input;
   covered.tokens = tokens;
   covered.usd = usd;
-  cover.at = at;
+  if (cover.at !== at) cover.at = at; // most are of one millisecond, and to refer to a new text costs more than to compare it
   if (costUsd !== null) cover.isPriced = true;
   if (used.input > peak.input) peak.input = used.input;
   if (used.tokens > peak.tokens) peak.tokens = used.tokens;

@@ -1,0 +1,81 @@
+// The statements of reports: the sums of each day, and the lines that are not in them. Pure: no I/O.
+//
+// in-both-or-none: a line with `summed` is in the sums, and one with `false` is not, in whichever moment is seen.
+import type { CallPurpose } from '../../../schemas/block-costs.ts';
+import type { CostsReport } from '../../../types.ts';
+import { COLUMNS, COUNTED, DAY, sumLines, sumOf } from '../migrations/007-sums-of-costs.ts';
+import type { Statement } from '../pool.ts';
+
+/** For a transaction: who adds up what others have written does so alone. A line of its own is added by the statement that writes it. */
+export const LOCK_COSTS = { name: 'costs-lock', text: "select pg_advisory_xact_lock(hashtext('bh.cost_day'))" };
+/** After LOCK_COSTS: up to $1 lines of older servers. Returns how many there were. in-both-or-none. */
+export const FOLD = {
+  name: 'costs-fold',
+  text: `
+with u as (select at, call_id from bh.ledger where not summed order by at, call_id limit $1 for update),
+l as (
+  update bh.ledger o set summed = true from u where o.at = u.at and o.call_id = u.call_id and not o.summed
+  returning o.at, o.block, o.provider, o.credential, o.model, o.purpose, o.usage, o.cost_usd),
+s as (${sumLines('l')})
+select count(*)::int as lines from l`,
+};
+/** After LOCK_COSTS: a copy by a program that knows no sums has left those of another ledger. */
+export const DROP_STRANGE = {
+  name: 'costs-drop-strange',
+  text: 'delete from bh.cost_day where not exists (select from bh.ledger where summed is distinct from false)',
+};
+/** Millions of blocks that are called each day have as many sums a day. */
+const WITHIN_MS = 60_000;
+/** What a report is grouped by. */
+const GROUPS: Readonly<Record<CostsReport['by'], readonly string[]>> = {
+  block: ['block'],
+  key: [],
+  connection: ['provider'],
+  credential: ['provider', 'credential'],
+  model: ['provider', 'model'],
+  purpose: ['purpose'],
+  day: ['day'],
+  'day-block': ['day', 'block'],
+  'day-key': ['day'],
+  'day-connection': ['day', 'provider'],
+  'day-model': ['day', 'provider', 'model'],
+};
+
+/** What a row of REPORT has. */
+export interface SumsRow {
+  readonly day?: string;
+  readonly block?: string;
+  readonly provider?: string;
+  readonly credential?: string | null;
+  readonly model?: string;
+  readonly purpose?: CallPurpose;
+  readonly calls: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cache_read: number;
+  readonly cache_write: number;
+  readonly unpriced: number;
+  /** Whole ones, as a text. */
+  readonly trillionths: string;
+}
+
+/** $1 the block, $2 and $3 the first and the last day; null for all. It sees sums and lines in one moment: in-both-or-none. */
+export function report(by: CostsReport['by']): Statement {
+  const groups = GROUPS[by];
+  const of = (name: string): string => (name === 'day' ? "to_char(day, 'YYYY-MM-DD') as day" : name);
+  const sums = ['input', 'output', 'cache_read', 'cache_write'].map((name) => `${sumOf(name)} as ${name}`).join(', ');
+  const filtered = (day: string): string => `($1::text is null or block = $1) and ($2::date is null or ${day} >= $2) and ($3::date is null or ${day} <= $3)`;
+  return {
+    name: `costs-report-${by}`,
+    withinMs: WITHIN_MS,
+    text: `
+with a as (
+  select ${COLUMNS} from bh.cost_day where ${filtered('day')}
+  union all
+  select l.block, ${DAY}, null, l.provider, l.credential, l.model, l.purpose, 1, greatest(n.input, 0), greatest(n.output, 0), greatest(n.cache_read, 0),
+    greatest(n.cache_write, 0), (c.usd is null)::int, coalesce(c.usd, 0)
+  from bh.ledger l${COUNTED} where not l.summed and ${filtered(DAY)})
+select ${[...groups.map(of), 'sum(calls) as calls', sums, 'sum(unpriced) as unpriced', 'round(sum(cost_usd) * 1000000000000)::text as trillionths'].join(', ')}
+from a ${groups.length > 0 ? `group by ${groups.map((name) => `a.${name}`).join(', ')}` : 'having count(*) > 0'}`,
+  };
+}
