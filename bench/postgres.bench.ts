@@ -1,8 +1,8 @@
 // What does a workspace in PostgreSQL cost: statements, CPU and WAL for a message, a page of a million blocks, the time from a message on one server to its begin on another, replies that
-// are watched from another server, calls of a key with a cap?
+// are watched from another server, calls of a key with a cap, a report of costs, notices?
 //
-// A PostgreSQL is started for it, or taken from BLOCKHOUSE_TEST_STORE. `--only messages,caps,tools,begin,watch,keys,list,report` runs a part, `--blocks` says how many the
-// list has, `--lines` how many calls the report.
+// A PostgreSQL is started for it, or taken from BLOCKHOUSE_TEST_STORE. `--only messages,caps,tools,begin,watch,keys,list,report,spent,notices,cap,code` runs a part, `--blocks`
+// says how many the list has, `--lines` how many calls the ledger of `report` and `spent`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +28,9 @@ import { ask, noPostgres, postgresStore } from '../spec/support/postgres.ts';
 import { BANK, TRUSTED } from '../spec/support/tools/payment-host.ts';
 import { toolModel } from '../spec/support/tools/tool-model.ts';
 import { startUpstream } from '../spec/support/upstream.ts';
+import * as bills from './harness/postgres-bills.ts';
+import type { Bench } from './harness/postgres-bills.ts';
+import * as servers from './harness/postgres-servers.ts';
 import { countStatements, databaseCpu, wal } from './harness/postgres.ts';
 import { quantile } from './measure.ts';
 
@@ -85,34 +88,31 @@ const ms = (samples: readonly number[]): string => `${quantile(samples, 0.5).toF
 const ends: (() => unknown)[] = [];
 const t = { teardown: (end: () => unknown) => void ends.unshift(end) } as unknown as Test;
 const caps = (): Promise<void> => messages({ budget: { dailyTokens: 1e9 } });
-const parts: Readonly<Record<string, () => Promise<void>>> = { messages: () => messages(), caps, tools, begin, watch, keys, list, report };
+const bench: Bench = { t, say, ms };
+const report = (): Promise<void> => bills.report(bench, Number(values.lines));
+const spent = (): Promise<void> => bills.spent(bench, Number(values.lines));
+const notices = (): Promise<void> => servers.notices(bench, serverOf);
+const cap = (): Promise<void> => servers.cap(bench, serverOf);
+const code = (): Promise<void> => servers.code(bench);
+const parts: Readonly<Record<string, () => Promise<void>>> = {
+  messages: () => messages(),
+  caps,
+  tools,
+  begin,
+  watch,
+  keys,
+  list,
+  report,
+  spent,
+  notices,
+  cap,
+  code,
+};
 if (noPostgres !== false) throw new Error(noPostgres);
 try {
   for (const part of values.only?.split(',') ?? Object.keys(parts)) await parts[part]?.();
 } finally {
   for (const end of ends) await end();
-}
-
-/** A report of what half a year has cost, by model, of a thousand blocks. */
-async function report(): Promise<void> {
-  const store = await postgresStore(t);
-  const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
-  const core = createCore({ adapters: [createOllama()], env: {}, store: await connectStore(store), workspace });
-  await core.start();
-  try {
-    const usage = `'{"inputTokens":900,"outputTokens":100,"totalTokens":1000}'`;
-    await ask(
-      store,
-      `insert into bh.ledger (at, call_id, block, provider, model, purpose, part, usage, cost_usd)
-       select now() - n * interval '15.8 s', 'c' || n, 'b' || n % 1000, 'openai', 'm' || n % 20, 'reply', n % 1000, ${usage}, 0.001 from generate_series(1, ${Number(values.lines)}) n`,
-    );
-    const from = performance.now();
-    const { rows } = await core.blocks.costs({ by: 'model' });
-    say(`a report by model of ${values.lines} calls, ${rows.length} rows`, `${((performance.now() - from) / 1000).toFixed(1)} s`);
-  } finally {
-    await core.close();
-    rmSync(workspace, { recursive: true, force: true });
-  }
 }
 
 /** A warm block with tools: messages without a call, with one, and with several, each asked for by another answer of the model. */

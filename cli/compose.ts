@@ -225,8 +225,8 @@ async function observe(
   const unwatch = watchLoop(core.events);
   logContent(log, env, hasCollector && contents !== undefined);
   if (!hasCollector) return { metrics, telemetry: undefined, unwatch };
-  const { startTelemetry } = await import('../transports/telemetry/index.ts');
-  return { metrics, telemetry: await startTelemetry(core, { env, log, metrics: metrics.metrics, contents }), unwatch };
+  const [{ startTelemetry }, { createCollectorSender }] = await Promise.all([import('../transports/telemetry/index.ts'), import('../adapters/outbound/collector-sender.ts')]);
+  return { metrics, telemetry: await startTelemetry(core, { env, log, metrics: metrics.metrics, contents, collector: createCollectorSender() }), unwatch };
 }
 
 /** What reads prompts and answers for a collector; undefined where that is not switched on. Rejects with INVALID_REQUEST for variables that can't be used. */

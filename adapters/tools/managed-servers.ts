@@ -39,6 +39,7 @@ import type { SignIns } from './oauth/sign-ins.ts';
 import { callOnce } from './one-call.ts';
 import { type KnownTool, PINS_FILE, stateOf } from './pins.ts';
 import type { ListedTool, Sessions } from './server.ts';
+import { settingsFaults } from './settings-findings.ts';
 
 const SECRET_FIELD = /^[A-Za-z0-9_-]{1,64}$/;
 /** A secret of a header or a variable: no control characters, so that none begins another line. */
@@ -245,10 +246,12 @@ export class ManagedServers implements ToolServers {
       const [what = '', ...fix] = problem.split('; ');
       return [warning(place, `${what}, so none of its tools is offered`, sentence(fix.join('; ')) ?? `Look at it: \`blockhouse tools test ${name}\`.`)];
     }
-    return unofferedOf(name, this.#book.pins.of(name).tools).map((text) => {
+    const unoffered = unofferedOf(name, this.#book.pins.of(name).tools).map((text) => {
       const [, what = text, command] = /^(.*) \((`.*`)\)$/.exec(text) ?? [];
       return warning(PINS_FILE, what, `Look at them: ${command}.`);
     });
+    const wrong = settingsFaults(await this.#book.catalogue([name]), name).map(({ problem: what, fix }) => warning(place, what, fix));
+    return [...unoffered, ...wrong];
   }
 
   async #need(name: string): Promise<ServerEntry> {

@@ -6,7 +6,10 @@ import { type BaseContext, Command, Option } from 'clipanion';
 import type { Core, ErrorBody, ProcessConfig } from '../../core/index.ts';
 import { CliError, EXIT_CODES, type ExitKind, errorCodeOf, exitKindOf } from '../terminal/exit-codes.ts';
 import { folded, oneLine, toJson, widthOf, write, writeLines } from '../terminal/output.ts';
-import { ownCommand } from '../terminal/shell-word.ts';
+import { ownCommand, shellWord } from '../terminal/shell-word.ts';
+
+/** A placeholder such as `<name>`, which hints show unquoted. */
+const PLACEHOLDER = /^([a-z.]+=)?<[a-z]+>$/;
 
 /** A command of `blockhouse`. A failure is one line on stderr and an exit code, and with --json also a JSON document on stdout. */
 export abstract class BaseCommand extends Command<BaseContext> {
@@ -45,6 +48,12 @@ export abstract class BaseCommand extends Command<BaseContext> {
   /** How this person calls `blockhouse`, for commands to paste. */
   protected get command(): string {
     return ownCommand(process.argv[1] ?? '', process.cwd());
+  }
+
+  /** A command for this workspace, ready to paste. */
+  protected hint(...words: string[]): string {
+    const flag = this.workspace === undefined ? [] : ['--workspace', this.workspace];
+    return [this.command, ...[...words, ...flag].map((word) => (PLACEHOLDER.test(word) ? word : shellWord(word)))].join(' ');
   }
 
   /** The JSON form of a failure. */

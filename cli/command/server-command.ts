@@ -8,9 +8,6 @@ import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, widthOf, 
 import { shellWord } from '../terminal/shell-word.ts';
 import { BaseCommand } from './command.ts';
 
-/** A placeholder such as `<name>`, which hints show unquoted. */
-const PLACEHOLDER = /^([a-z.]+=)?<[a-z]+>$/;
-
 /** A command that calls the server of the workspace. */
 export abstract class ServerCommand extends BaseCommand {
   /** Runs `work` with the calls of the server. Ctrl-C aborts every call. */
@@ -80,12 +77,6 @@ export abstract class ServerCommand extends BaseCommand {
     if (!isTerminal(stdin) || !isTerminal(this.stderr)) return otherwise();
     const { confirm } = await import('../terminal/confirm.ts');
     return confirm(question, { input: stdin, output: this.stderr });
-  }
-
-  /** A command for this workspace, ready to paste. */
-  protected hint(...words: string[]): string {
-    const flag = this.workspace === undefined ? [] : ['--workspace', this.workspace];
-    return [this.command, ...[...words, ...flag].map((word) => (PLACEHOLDER.test(word) ? word : shellWord(word)))].join(' ');
   }
 
   /** A sentence of the server whose commands are for this workspace, ready to paste. */

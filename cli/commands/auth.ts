@@ -274,7 +274,7 @@ export class AuthDetectCommand extends BaseCommand {
       const rows = servers.map(({ preset, baseURL, connection }) => [preset, baseURL, connection ?? (added.includes(preset) ? `${preset} (added)` : '')]);
       await this.print({ servers, added }, rows.length === 0 ? [] : columns([['PRESET', 'ADDRESS', 'CONNECTION'], ...rows]));
       if (rows.length === 0)
-        await this.say('No further local server answers on the usual ports; those that are providers by themselves are in `blockhouse providers`.');
+        await this.say(`No further local server answers on the usual ports. \`${this.hint('providers')}\` shows those that are providers by themselves.`);
       return 'ok';
     });
   }

@@ -6,7 +6,7 @@ import { LimitsCommand, orNone } from '../command/limits-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
-import { keyTable, reachedCaps } from '../views/client-tables.ts';
+import { keyTable, reachedCaps, reachedGroups } from '../views/client-tables.ts';
 
 const category = 'Clients';
 const DAY_MS = 86_400_000;
@@ -126,16 +126,19 @@ export class KeyListCommand extends ServerCommand {
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
       const { keys } = await api.keys();
+      const isShort = this.json || this.quiet;
+      const used = new Set(keys.map(({ group }) => group));
+      const groups = isShort || keys.every(({ group }) => group === null) ? [] : (await api.keyGroups()).groups.filter(({ name }) => used.has(name));
       const lines = (): string[] =>
-        this.quiet ? keys.map(({ name }) => oneLine(name)) : keyTable(keys, { now: Date.now(), width: this.width, style: this.style });
+        this.quiet ? keys.map(({ name }) => oneLine(name)) : keyTable(keys, { now: Date.now(), width: this.width, style: this.style }, groups);
       await this.print({ keys }, this.json || keys.length === 0 ? [] : lines());
       for (const key of keys)
-        for (const { cap, option, value } of this.json || this.quiet ? [] : reachedCaps(key))
+        for (const { cap, option, value } of isShort ? [] : reachedCaps(key))
           await this.say(`${oneLine(key.name)} has reached its cap of ${cap}. \`${this.hint('key', 'set', key.name, option, value)}\` raises it.`);
+      for (const line of reachedGroups(keys, groups, (...words) => this.hint(...words))) await this.say(line);
       for (const { name, debugUntil } of keys)
-        if (debugUntil !== undefined && !this.json && !this.quiet)
-          await this.say(`What the calls of ${oneLine(name)} send and get is kept ${until(debugUntil)}.`);
-      if (keys.length === 0 && !this.json && !this.quiet) await this.say(`There are no keys yet. \`${this.hint('key', 'new', '<name>')}\` makes one.`);
+        if (debugUntil !== undefined && !isShort) await this.say(`What the calls of ${oneLine(name)} send and get is kept ${until(debugUntil)}.`);
+      if (keys.length === 0 && !isShort) await this.say(`There are no keys yet. \`${this.hint('key', 'new', '<name>')}\` makes one.`);
       return 'ok';
     });
   }

@@ -1,8 +1,8 @@
-// `blockhouse tools secret`: secrets of servers of tools, which are written and never read.
+// `blockhouse tools secret`: secrets of servers of tools, which are written and never read; the list has their names, and whether they are stored.
 import { Command, Option } from 'clipanion';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
-import { isTerminal, oneLine } from '../terminal/output.ts';
+import { columns, isTerminal, oneLine } from '../terminal/output.ts';
 
 const category = 'Tools';
 
@@ -54,5 +54,34 @@ export class ToolsSecretCommand extends ServerCommand {
     } finally {
       prompter.close();
     }
+  }
+}
+
+/** Prints `{secrets: [{name, server, isStored}]}`, or a table. */
+export class ToolsSecretListCommand extends ServerCommand {
+  static override readonly paths = [
+    ['tools', 'secret', 'ls'],
+    ['tools', 'secret', 'list'],
+    ['tools', 'secret'],
+  ];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'List the secrets that servers of tools need, and what is missing',
+    details: 'Those that entries of mcp.json refer to as `${auth:<server>.<field>}`, and those of sign-ins. Of a secret, nothing but its name is shown.',
+    examples: [['Which are missing?', '$0 tools secret ls']],
+  });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const { servers } = await api.toolServers();
+      const secrets = servers.flatMap(({ name: server, secrets: own }) => (own ?? []).map(({ name, isStored }) => ({ name, server, isStored })));
+      const rows = secrets.map(({ name, server, isStored }) => [name, server, isStored ? 'stored' : 'missing']);
+      await this.print({ secrets }, rows.length === 0 ? [] : columns([['SECRET', 'SERVER', 'STATE'], ...rows]));
+      if (this.json) return 'ok';
+      const missing = new Set(secrets.filter(({ isStored }) => !isStored).map(({ name }) => name));
+      for (const name of missing) await this.say(`${oneLine(name)} is missing. \`${this.hint('tools', 'secret', 'set', name)}\` stores it.`);
+      if (secrets.length === 0) await this.say('No server of tools needs a secret.');
+      return 'ok';
+    });
   }
 }

@@ -48,6 +48,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"tools-login","paths":[["tools","login"]],"category":"Tools","description":"Sign in to a server of tools at an address"},
   {"module":"tools-login","paths":[["tools","logout"]],"category":"Tools","description":"Sign out of a server of tools"},
   {"module":"tools-secret","paths":[["tools","secret","set"],["tools","secret","rm"]],"category":"Tools","description":"Store or remove a secret of a server of tools"},
+  {"module":"tools-secret","paths":[["tools","secret","ls"],["tools","secret","list"],["tools","secret"]],"category":"Tools","description":"List the secrets that servers of tools need, and what is missing"},
   {"module":"tools-import","paths":[["tools","import"]],"category":"Tools","description":"Take over the servers of tools of another program"},
   {"module":"notify","paths":[["notify","ls"],["notify","list"],["notify"]],"category":"Workspace","description":"List the targets of notifications, without their secrets"},
   {"module":"notify","paths":[["notify","set"]],"category":"Workspace","description":"Notify a receiver of yours of what needs people"},

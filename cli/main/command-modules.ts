@@ -33,7 +33,7 @@ export const COMMAND_MODULES = {
   'tools-test': () => import('../commands/tools-test.ts').then((m) => [m.ToolsTestCommand]),
   skills: () => import('../commands/skills.ts').then((m) => [m.SkillsListCommand, m.SkillsDiffCommand, m.SkillsApproveCommand]),
   'tools-login': () => import('../commands/tools-login.ts').then((m) => [m.ToolsLoginCommand, m.ToolsLogoutCommand]),
-  'tools-secret': () => import('../commands/tools-secret.ts').then((m) => [m.ToolsSecretCommand]),
+  'tools-secret': () => import('../commands/tools-secret.ts').then((m) => [m.ToolsSecretCommand, m.ToolsSecretListCommand]),
   'tools-import': () => import('../commands/tools-import.ts').then((m) => [m.ToolsImportCommand]),
   notify: () => import('../commands/notify.ts').then((m) => [m.NotifyListCommand, m.NotifySetCommand, m.NotifyTestCommand, m.NotifyRemoveCommand]),
   costs: () => import('../commands/costs.ts').then((m) => [m.CostsCommand]),

@@ -22,6 +22,8 @@ export function usageLines(error: unknown, argv: readonly string[], paths: reado
   if (usage === undefined) return [`${PROGRAM}: ${unknownCommand(argv, commandWords(error))}`, SEE_HELP];
   const subcommands = paths.flatMap(([first, second]) => (first === argv[0] && second !== undefined ? second : []));
   if (pathOf(usage).length === 1 && subcommands.length > 0 && /^[a-z]/.test(argv[1] ?? '')) return unknownSubcommand(argv, subcommands);
+  const group = groupOf(argv, paths);
+  if (group !== undefined) return notInGroup(argv, group, paths);
   const reason = error.candidates.find((candidate) => candidate.reason !== null)?.reason;
   const hint = meant.length > FEW ? [SEE_HELP] : meant.map((line) => `Usage: ${usageLine(line)}`);
   return [`${PROGRAM}: ${reason == null ? 'Something is missing.' : wording(reason, usage, argv)}`, ...hint];
@@ -55,6 +57,27 @@ function unknownSubcommand([first = '', second = '']: readonly string[], subcomm
   const named = /^[a-z-]{1,20}$/.test(second) ? ` ${first} ${second}` : ` of ${first} like this`;
   const end = near === undefined ? '.' : `; did you mean ${first} ${near}?`;
   return [`${PROGRAM}: There is no command${named}${end}`, `There are ${known}.`];
+}
+
+/** The first two words, where commands of three words begin with them and the third is none of those. */
+function groupOf(argv: readonly string[], paths: readonly (readonly string[])[]): readonly string[] | undefined {
+  const isIn = (path: readonly string[]): boolean => path[0] === argv[0] && path[1] === argv[1];
+  const inside = paths.filter(isIn);
+  const isAlone = inside.some((path) => path.length === 2); // then a third word is one too many, and an option may be wrong
+  if (inside.every((path) => path.length === 2) || inside.some((path) => path[2] !== undefined && path[2] === argv[2])) return undefined;
+  if (isAlone && !/^[a-z]/.test(argv[2] ?? '')) return undefined;
+  return argv.slice(0, 2);
+}
+
+function notInGroup(argv: readonly string[], group: readonly string[], paths: readonly (readonly string[])[]): string[] {
+  const named = group.join(' ');
+  const known = paths.filter((path) => path.length > 2 && path[0] === group[0] && path[1] === group[1]).map((path) => path.join(' '));
+  const word = argv[2] ?? '';
+  const fault =
+    word === '' || word.startsWith('-')
+      ? `${named} lacks its last word.`
+      : `There is no command ${named}${/^[a-z-]{1,20}$/.test(word) ? ` ${word}` : ' like this'}.`;
+  return [`${PROGRAM}: ${fault}`, `There are ${known.join(', ')}.`];
 }
 
 function unknownCommand(argv: readonly string[], words: readonly string[]): string {

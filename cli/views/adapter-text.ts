@@ -9,7 +9,7 @@ const ADAPTERS: readonly Column[] = [
   { title: 'ID' },
   { title: 'STATE', min: 20 },
   { title: 'DEFAULT MODEL', min: 12 },
-  { title: 'NAME', drop: 1 },
+  { title: 'NAME', min: 12, drop: 1 },
 ];
 
 /** A mark: `●` can be used, `◌` may be, `○` can not. */

@@ -16,16 +16,20 @@ const GROUP: Column = { title: 'GROUP', drop: 3 };
 /** Shown where a key may ask one. */
 const BLOCKS: Column = { title: 'BLOCKS', drop: 4 };
 
+/** Of the keys of a group in one sentence. */
+const MAX_NAMED = 5;
+
 type Limits = Omit<KeyGroupList['groups'][number], 'name' | 'keys'>;
 
-/** The table of `key ls`. */
-export function keyTable(keys: KeyList['keys'], { now, ...view }: View): string[] {
+/** The table of `key ls`. `groups`: those that the keys are in. */
+export function keyTable(keys: KeyList['keys'], { now, ...view }: View, groups: KeyGroupList['groups'] = []): string[] {
+  const groupOf = new Map(groups.map((group) => [group.name, group]));
   const hasGroups = keys.some(({ group }) => group !== null);
   const hasBlocks = keys.some((key) => blocksOf(key) !== '-');
   const rows = keys.map((key) => [
     key.name,
     ...(hasGroups ? [key.group ?? '-'] : []),
-    spentToday(key),
+    spentToday(key, groupOf.get(key.group ?? '')),
     capsOf(key),
     key.models === null ? 'all' : key.models.join(' '),
     ...(hasBlocks ? [blocksOf(key)] : []),
@@ -61,11 +65,13 @@ export function groupTable(groups: KeyGroupList['groups'], view: Omit<View, 'now
   return table(GROUPS, rows, view);
 }
 
-/** In the unit of its caps. */
-function spentToday({ spentToday: { usd, tokens, unpricedCalls }, ...limits }: Limits): string {
-  const { usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth } = limits;
-  const hasOnlyTokens = (tokensPerDay !== null || tokensPerMonth !== null) && [usdPerDay, usdPerWeek, usdPerMonth].every((cap) => cap === null);
-  return hasOnlyTokens ? `${count(tokens)} tokens` : spending(usd, unpricedCalls);
+/** In the units of its caps, those of its group among them. */
+function spentToday(limits: Limits, ofGroup?: Limits): string {
+  const { usd, tokens, unpricedCalls } = limits.spentToday;
+  const has = (unit: 'usd' | 'tokens'): boolean =>
+    CAPS.some((cap) => cap.unit === unit && (limits[cap.field] !== null || (ofGroup?.[cap.field] ?? null) !== null));
+  const inTokens = has('tokens') ? [`${count(tokens)} tokens`] : [];
+  return (inTokens.length === 0 || has('usd') ? [spending(usd, unpricedCalls), ...inTokens] : inTokens).join(', ');
 }
 
 function capsOf(limits: Limits): string {
@@ -105,6 +111,17 @@ export function reachedCaps(limits: Limits): { readonly cap: string; readonly op
       },
     ];
   });
+}
+
+/** Of the groups with a cap that is used up, the lines that say so, in the words of `key ls`. `hint` gives a command of this program as it is typed. */
+export function reachedGroups(keys: KeyList['keys'], groups: KeyGroupList['groups'], hint: (...words: string[]) => string): string[] {
+  return groups.flatMap((group) =>
+    reachedCaps(group).map(({ cap, option, value }) => {
+      const names = keys.filter((key) => key.group === group.name).map(({ name }) => oneLine(name));
+      const shown = names.length <= MAX_NAMED ? names.join(', ') : `${names.slice(0, MAX_NAMED).join(', ')} and ${count(names.length - MAX_NAMED)} more`;
+      return `The group ${oneLine(group.name)} has reached its cap of ${cap}, which holds for its keys ${shown}. \`${hint('key', 'group', 'set', group.name, option, value)}\` raises it.`;
+    }),
+  );
 }
 
 const ALIASES: readonly Column[] = [{ title: 'NAME' }, { title: 'STANDS FOR', min: 20 }];

@@ -13,7 +13,6 @@ import { ApprovalIndex } from './approval-index.ts';
 import { Block, blockOf } from './block.ts';
 import { ChangeGate } from './change-gate.ts';
 import { countQueue } from './conversation/counts.ts';
-import { reportCosts } from './costs/report.ts';
 import { examine, examineStored } from './doctor.ts';
 import { explained } from './explained.ts';
 import { FleetFeed } from './fleet-feed.ts';
@@ -160,7 +159,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     explain: async (name) => explained(await blocks.find(name)),
     logs: async (name) => (await blocks.find(name)).log.newest(),
     logPart: async (name, file, range = {}) => (await blocks.find(name)).log.part(file, range),
-    costs: ({ by, ...filter }) => reportCosts(world.store.ledger.lines(), by, filter),
+    costs: (query) => world.store.ledger.report(query),
     async check() {
       const examined = {
         workspace: world.workspace,

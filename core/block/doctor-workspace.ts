@@ -73,8 +73,11 @@ function secretFiles(workspace: string): Finding[] {
   });
 }
 
+const UNREAD_AUTH =
+  'Repair it, or move it away (`mv auth.json auth.json.damaged`) and store what it held again: keys with `blockhouse auth set <id>`, secrets of servers of tools with `blockhouse tools secret set <secret>`.';
+
 function credentials(workspace: string, adapters: readonly Adapter[]): Finding[] {
-  const found = (problem: string): Finding => error('auth.json', problem, 'Repair it, or remove it and store the keys again (`blockhouse auth set`).');
+  const found = (problem: string): Finding => error('auth.json', problem, UNREAD_AUTH);
   const state = readState(join(workspace, 'auth.json'));
   if (state.kind === 'missing') return [];
   if (state.kind === 'unreadable') return [found(state.reason)];
@@ -96,7 +99,10 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
       return adapters.some(({ id }) => id === name) ? [...unused, ...keyFindings(name, connections.built(name, parsed))] : unused;
     } catch (fault) {
       const { message } = fault as Error;
-      return [found(fault instanceof BlockhouseError ? `${shown(name)}.${message.replace(/\.$/, '')}` : message)];
+      if (!(fault instanceof BlockhouseError)) return [found(message)];
+      const word = /^[a-z0-9.-]+$/.test(name) ? name : '<name>';
+      const fix = `Repair the entry, or remove it (\`blockhouse auth rm ${word}\`) and store it again (\`blockhouse auth set ${word}\`).`;
+      return [error('auth.json', `${shown(name)}.${message.replace(/\.$/, '')}`, fix)];
     }
   });
 }

@@ -158,6 +158,7 @@ async function cancel(owners: Ownership, block: Block, id: string): Promise<Chat
     return entry();
   }
   const { entry, hadFailed } = cancelled;
+  if (block.unsaved.of(entry) !== undefined) block.unsaved.drop();
   if (!hadFailed) block.world.bus.emit('message.finished', { block: block.name, id, status: 'cancelled' });
   return entry;
 }

@@ -8,7 +8,7 @@ import type { BlockPulse, QueueCounts } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
 import type { AskedModel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
-import type { DebuggedBodies, Finding, RunRecord, ScheduleState } from '../types.ts';
+import type { CostsReport, DebuggedBodies, Finding, RunRecord, ScheduleState } from '../types.ts';
 import type { Claim } from './claim.ts';
 
 export type * from './claim.ts';
@@ -79,6 +79,9 @@ export interface CostsFilter {
   /** Those of this UTC day and earlier ones. */
   readonly to?: string | undefined;
 }
+
+/** A report: what its rows are, and which calls it counts. */
+export type CostsQuery = CostsFilter & { readonly by: CostsReport['by'] };
 
 /** How a bill is read and compared, as a person writes it. */
 export interface BillQuery {
@@ -177,6 +180,8 @@ export interface LedgerStore {
   newestFirst(block: string, sinceMs: number): AsyncIterable<LedgerLine>;
   /** All calls, the oldest first. */
   lines(): LedgerLines;
+  /** What the calls that the query has come to, as from all lines. Rejects with INVALID_REQUEST for a filter that is wrong. */
+  report(query: CostsQuery): Promise<CostsReport>;
   /** Reports on the bus when the ledger can't be used. Never rejects. */
   tellDamage(): Promise<void>;
   /** Waits for the appended lines; later ones are refused. */

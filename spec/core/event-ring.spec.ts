@@ -71,3 +71,30 @@ t.test('no-echo: requests and sockets are no events for those who follow, and ma
   const [one, other] = told as unknown as [{ seq: number }, { seq: number }];
   t.equal(other.seq, one.seq + 1);
 });
+
+t.test('no-push: progress of calls is told, and pushes out nothing that has happened', async (t) => {
+  const bus = createBus();
+  const ring = new EventRing(bus);
+  const told: Happened[] = [];
+  const stop = ring.follow((event) => told.push(event));
+  const progress = (many: number): void => {
+    for (let done = 1; done <= many; done += 1)
+      bus.emit('tool.progressed', { block: 'a', id: 'm', call: '1.1', tool: 'files/scan', state: 'working', task: false, progress: done });
+  };
+  bus.emit('block.created', { block: 'a' });
+  progress(1);
+  bus.emit('block.created', { block: 'b' });
+  progress(5000);
+  bus.emit('block.created', { block: 'c' });
+  stop();
+  t.match(told.slice(0, 4), [{ data: { block: 'a' } }, { data: { progress: 1 } }, { data: { block: 'b' } }, { data: { progress: 1 } }]);
+  t.match(told.at(-1), { data: { block: 'c' } }, 'no hole, and a fact after the flood comes at once');
+  t.ok(told.length <= 100, `${told.length} at once`);
+  const [one, of, other] = told as unknown as [{ seq: number }, { seq: number }, { seq: number }];
+  t.equal(of.seq, one.seq, 'it takes no number');
+  t.equal(other.seq, one.seq + 1);
+  const late: Happened[] = [];
+  ring.follow((event) => late.push(event), one.seq)();
+  t.match(late, [{ data: { block: 'b' } }, { data: { block: 'c' } }], 'who comes back reads what has happened');
+  t.equal(late.length, 2);
+});

@@ -3,6 +3,7 @@
 // one-limit: the runner limits the time of a process. A spec that sets its own limit means the time that it takes alone.
 // stays-here: a test works at the root of the repository. tap goes into the folder above that of a test before it removes it, if it lies elsewhere.
 import './late-optimization.ts';
+import './whole-writes.ts';
 import './stray-errors.ts'; // before-tap
 import { resolve } from 'node:path';
 import { env } from 'node:process';

@@ -4,7 +4,8 @@ import type { Core, CoreEvents } from '../../core/index.ts';
 import { KEY, keyNamed } from './attributes.ts';
 import type { Content, ContentSink, Contents } from './contents.ts';
 import { Recent } from './recent.ts';
-import { SharedAttributes, type SpanBatch } from './span-batch.ts';
+import type { SpanBatch } from './span-batch.ts';
+import { type FormValue, SharedAttributes, SpanForm } from './span-form.ts';
 import type { Noted, SpanIds } from './spans.ts';
 import type { Tracing } from './tracing.ts';
 import type { Upstream, Upstreams } from './upstreams.ts';
@@ -98,8 +99,7 @@ interface Likeness extends Pick<Finished, 'adapter' | 'model' | 'kind' | 'path' 
   readonly attempt: number;
   readonly answeredBy: string | undefined;
   readonly stopReason: string | undefined;
-  readonly name: string;
-  readonly attributes: SharedAttributes;
+  readonly form: SpanForm;
 }
 
 const likenesses = new Recent<Likeness>();
@@ -141,20 +141,34 @@ export function likenessOf(fact: Finished, credential: string | undefined, attem
     [KEY.responseModel, answeredBy],
     [KEY.finishReasons, stopReason === undefined ? undefined : [stopReason]],
   ]);
-  const name = `${operation} ${model}`;
-  return likenesses.keep({ adapter, model, kind, path, stream, asked, key, credential, upstream, attempt, answeredBy, stopReason, name, attributes });
+  const form = new SpanForm({ name: `${operation} ${model}`, kind: 'CLIENT', attributes, keys: KEYS });
+  return likenesses.keep({ adapter, model, kind, path, stream, asked, key, credential, upstream, attempt, answeredBy, stopReason, form });
+}
+
+/** Those of what is known of a whole call. */
+const FACT_KEYS = [KEY.firstChunk, KEY.inputTokens, KEY.outputTokens, KEY.cacheRead, KEY.cacheWrite, KEY.responseId] as const;
+/** Those of the values of an attempt. */
+const KEYS = [...FACT_KEYS, KEY.requestId, KEY.cost];
+/** Those of the span, or event, that is written. */
+const values: FormValue[] = KEYS.map(() => undefined);
+
+/** Sets the values of FACT_KEYS. */
+function setFacts({ usage, answer, firstTextMs, sentMs = 0, stream }: Finished): void {
+  values[0] = firstTextMs !== undefined && stream === true ? (firstTextMs - sentMs) / 1000 : undefined;
+  values[1] = usage?.inputTokens;
+  values[2] = usage?.outputTokens;
+  values[3] = usage?.cacheReadTokens;
+  values[4] = usage?.cacheWriteTokens;
+  values[5] = answer?.id;
 }
 
 /** What is known of a whole call, with names that spans and events have alike. */
-export function putFacts(to: Pick<SpanBatch, 'put'>, { usage, answer, firstTextMs, sentMs = 0, stream }: Finished): void {
-  if (firstTextMs !== undefined && stream === true) to.put(KEY.firstChunk, (firstTextMs - sentMs) / 1000);
-  if (usage !== undefined) {
-    to.put(KEY.inputTokens, usage.inputTokens);
-    to.put(KEY.outputTokens, usage.outputTokens);
-    if (usage.cacheReadTokens !== undefined) to.put(KEY.cacheRead, usage.cacheReadTokens);
-    if (usage.cacheWriteTokens !== undefined) to.put(KEY.cacheWrite, usage.cacheWriteTokens);
+export function putFacts(to: Pick<SpanBatch, 'put'>, fact: Finished): void {
+  setFacts(fact);
+  for (const [index, key] of FACT_KEYS.entries()) {
+    const value = values[index];
+    if (value !== undefined) to.put(key, value);
   }
-  if (answer?.id !== undefined) to.put(KEY.responseId, answer.id);
 }
 
 /** One call. */
@@ -210,13 +224,29 @@ class CallRecord implements Noted {
     if (this.#hasWaited) this.#writeWait(batch, from);
     if (failed !== undefined) this.#writeFailed(batch, failed, from);
     if (!this.#hasLast) return;
-    this.#begin(batch, { from: from + sentMs, to: this.#to, code, id: spanId, credential, number: attempts });
+    const last = { from: from + sentMs, to: this.#to, code, id: spanId, credential, number: attempts };
+    if (code === undefined && this.content === undefined) {
+      this.#fill(batch, last);
+      return;
+    }
+    this.#begin(batch, last);
     this.#putOutcome(batch);
     batch.end();
   }
 
-  release(): void {
-    this.content?.release();
+  /** Of an attempt that an answer came to. */
+  #fill(batch: SpanBatch, last: Attempt): void {
+    const { form, place } = this.#formOf(last);
+    setFacts(this.#fact);
+    values[6] = this.#fact.requestId;
+    values[7] = this.costUsd ?? undefined;
+    batch.fill(form, place, values);
+  }
+
+  /** Undefined where there is nothing to release: what has one is kept until its batch has gone. */
+  get release(): (() => void) | undefined {
+    const { content } = this;
+    return content === undefined ? undefined : () => content.release();
   }
 
   #writeFailed(batch: SpanBatch, failed: NonNullable<Finished['failed']>, from: number): void {
@@ -240,15 +270,20 @@ class CallRecord implements Noted {
     batch.end();
   }
 
-  #begin(batch: SpanBatch, { from, to, code, id, credential, number }: Attempt): void {
+  #formOf({ from, to, id, credential, number }: Attempt) {
     const fact = this.#fact;
     const answer = number === fact.attempts ? fact.answer : undefined;
-    const { name, attributes } = likenessOf(fact, credential, number, answer, this.#upstreams.of(fact.adapter, fact.address));
+    const { form } = likenessOf(fact, credential, number, answer, this.#upstreams.of(fact.adapter, fact.address));
     const parent = this.#parent;
     const own = (number === fact.attempts ? this.#last : undefined) ?? this.#ids.within(parent, id);
-    batch.begin({ name, kind: 'CLIENT', own, parent, from, to, code });
-    batch.putAll(attributes);
-    batch.put(KEY.requestId, fact.requestId);
+    return { form, place: { own, parent, from, to } };
+  }
+
+  #begin(batch: SpanBatch, attempt: Attempt): void {
+    const { form, place } = this.#formOf(attempt);
+    batch.begin({ name: form.name, kind: form.kind, ...place, code: attempt.code });
+    batch.putAll(form.attributes);
+    batch.put(KEY.requestId, this.#fact.requestId);
   }
 
   /** What is known of the whole call stands at its last attempt. */

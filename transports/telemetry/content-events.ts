@@ -33,7 +33,7 @@ export class ContentEvents implements ContentSink {
       write: (batch) => {
         const { credential, attempts, answer, code, requestId } = fact;
         batch.begin({ name: EVENT, at, span });
-        for (const [key, value] of likenessOf(fact, credential, attempts, answer, upstream).attributes.entries) batch.put(key, value);
+        for (const [key, value] of likenessOf(fact, credential, attempts, answer, upstream).form.attributes.entries) batch.put(key, value);
         batch.put(KEY.requestId, requestId);
         if (code !== undefined) batch.put(KEY.error, code);
         putFacts(batch, fact);

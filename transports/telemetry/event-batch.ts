@@ -1,7 +1,7 @@
 // Events that go to the collector together: what calls ask and are answered, as log records of OTLP, in bytes or in JSON.
 //
 // structured: the conventions ask for content of events in its structure, where a span has it as a text of JSON.
-// written-at-once: as spans are (span-batch.ts).
+// written-at-once: an event is large, so that it is written when it comes.
 // bounded: a batch that is FULL_BYTES long takes no more, since collectors take 20 MiB in one request.
 import type { TraceParent } from '../../core/base/traceparent.ts';
 import { type Key, ProtobufWriter } from './protobuf.ts';

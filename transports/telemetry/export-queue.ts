@@ -1,6 +1,6 @@
 // Spans (and events) on their way to the collector, in place of the package's BatchSpanProcessor, whose lost spans nobody can count and whose spans are made one by one.
 //
-// written-at-once: see span-batch.ts. What may still change waits beside the open batch, and is written when that is sealed.
+// written-soon: see span-batch.ts. What may still change waits beside the open batch, and is written when that is sealed.
 // bounded: so many wait, of so many bytes where a batch says how many it has, and one batch is under way. What comes besides is dropped.
 // counted: each is either taken by the collector or counted as dropped.
 // bounded-end: the end of the server waits only so long for the collector.
@@ -38,6 +38,9 @@ export interface QueuedBatch {
 /** What waits is longer as it is written than the texts that were asked and answered: each value of their JSON has a name. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
+/** So many are written one right after the other: the second one finds the code and the places in the caches of the processor, which the rest of a request needs otherwise. */
+const TOGETHER = 64;
+
 /** Brings batches to the collector. */
 export interface Outlet<Batch extends QueuedBatch = SpanBatch> {
   open(): Batch;
@@ -60,6 +63,9 @@ export class ExportQueue<Batch extends QueuedBatch = SpanBatch> {
   /** The oldest first. */
   readonly #sealed: Sealed<Batch>[] = [];
   #open: Batch | undefined;
+  /** What is written with others (TOGETHER), and how many of these there are. */
+  readonly #soon = Array.from({ length: TOGETHER }, (): Noted<Batch> | undefined => undefined);
+  #soonCount = 0;
   /** What is written when the open batch is sealed. */
   #late: Noted<Batch>[] = [];
   /** What was written into the open batch, and whose `release` is due when that has gone. */
@@ -92,10 +98,12 @@ export class ExportQueue<Batch extends QueuedBatch = SpanBatch> {
     if (this.#openCount > 0 && this.#openCount + count > batch) this.#seal();
     this.#count += count;
     this.#openCount += count;
-    if (noted.isReady) {
-      noted.write(this.#openBatch());
+    if (!noted.isReady) this.#late.push(noted);
+    else if (noted.release === undefined && this.#openBatch().isFull === undefined) this.#writeSoon(noted);
+    else {
+      noted.write(this.#openBatch()); // it may be large
       if (noted.release !== undefined) this.#held.push(noted);
-    } else this.#late.push(noted);
+    }
     if (this.#openCount >= batch || this.#open?.isFull === true) this.#seal();
     this.#plan();
   }
@@ -119,6 +127,7 @@ export class ExportQueue<Batch extends QueuedBatch = SpanBatch> {
     for (const noted of [...this.#late, ...this.#held, ...this.#sealed.flatMap(({ held }) => held)]) noted.release?.();
     this.#late = [];
     this.#held = [];
+    this.#soonCount = 0;
     this.#open = undefined;
     this.#sealed.length = 0;
     this.#bytes = 0;
@@ -133,7 +142,23 @@ export class ExportQueue<Batch extends QueuedBatch = SpanBatch> {
     return this.#open;
   }
 
+  #writeSoon(noted: Noted<Batch>): void {
+    this.#soon[this.#soonCount] = noted;
+    this.#soonCount += 1;
+    if (this.#soonCount === TOGETHER) this.#writeTogether();
+  }
+
+  #writeTogether(): void {
+    const batch = this.#openBatch();
+    for (let index = 0; index < this.#soonCount; index += 1) {
+      this.#soon[index]?.write(batch);
+      this.#soon[index] = undefined;
+    }
+    this.#soonCount = 0;
+  }
+
   #seal(): void {
+    this.#writeTogether();
     const batch = this.#openBatch();
     const late = this.#late;
     for (const noted of late) noted.write(batch);

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Attributes } from '@opentelemetry/api';
-import type { Core, CoreEvents, Environment } from '../../core/index.ts';
+import type { CollectorSender, Core, CoreEvents, Environment } from '../../core/index.ts';
 import type { TransportLog } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { BlockSpans } from './block-spans.ts';
@@ -16,6 +16,7 @@ import type { EventBatch } from './event-batch.ts';
 import { DROP_REASONS, ExportQueue } from './export-queue.ts';
 import { GenAiFigures } from './gen-ai-figures.ts';
 import { MetricPush } from './metric-push.ts';
+import type { Post } from './outlets.ts';
 import { type Loaders, loadPackages, type Packages } from './packages.ts';
 import { type OtlpSettings, readOtlpSettings } from './settings.ts';
 import { recorded, SpanIds } from './spans.ts';
@@ -33,6 +34,8 @@ export interface TelemetryOptions {
   readonly metrics: Metrics;
   /** The tap of the core, where prompts and answers are exported (`openContents`). */
   readonly contents?: Contents | undefined;
+  /** Sends to collectors that take plain HTTP; left out, the packages send all. */
+  readonly collector?: CollectorSender | undefined;
   /** For tests. */
   readonly loaders?: Loaders | undefined;
 }
@@ -52,7 +55,7 @@ const SERVICE = 'blockhouse';
 const INSTANCE = 'service.instance.id';
 
 /** Rejects with INVALID_REQUEST for a variable that says nothing we know, and where packages are missing. */
-export async function startTelemetry(core: Core, { env, log, metrics, contents, loaders }: TelemetryOptions): Promise<Telemetry> {
+export async function startTelemetry(core: Core, { env, log, metrics, contents, collector, loaders }: TelemetryOptions): Promise<Telemetry> {
   const settings = readOtlpSettings(env);
   if (settings.traces === undefined && settings.metrics === undefined && settings.events === undefined)
     return { trace: undefined, close: async () => undefined };
@@ -65,13 +68,25 @@ export async function startTelemetry(core: Core, { env, log, metrics, contents, 
     .merge(detectResources({ detectors: [envDetector] }));
   const resource = given.merge(resourceFromAttributes(ofWorker(given.attributes, metrics.labels['worker'])));
   const upstreams = new Upstreams(core);
-  const shared = { env, resource, upstreams, clock: new SpanClock(), metrics, contents, scope: { name: SERVICE, version: core.version } };
+  const shared = {
+    env,
+    resource,
+    upstreams,
+    clock: new SpanClock(),
+    metrics,
+    contents,
+    post: collector?.post,
+    scope: { name: SERVICE, version: core.version },
+  };
   const events = startEvents(core, packages, settings, shared, problemsOf(log, 'events could not be exported'));
   const tracing = startTracing(core, packages, settings, { ...shared, sink: events?.sink }, problemsOf(log, 'spans could not be exported'));
   const push = startMetrics(core, packages, settings, shared, problemsOf(log, 'metrics could not be exported'));
   return {
     trace: tracing?.trace,
-    close: async (ms) => void (await Promise.all([tracing?.queue.shutdown(ms), events?.queue.shutdown(ms), push?.shutdown(ms)])),
+    close: async (ms) => {
+      await Promise.all([tracing?.queue.shutdown(ms), events?.queue.shutdown(ms), push?.shutdown(ms)]);
+      await collector?.close();
+    },
   };
 }
 
@@ -87,6 +102,7 @@ interface Shared {
   readonly clock: SpanClock;
   readonly metrics: Metrics;
   readonly contents: Contents | undefined;
+  readonly post: Post | undefined;
   readonly scope: { readonly name: string; readonly version: string };
 }
 
@@ -95,10 +111,10 @@ type Failed = (error: Error) => void;
 /** Without traces, all calls have their event. */
 function startEvents(core: Core, { newEventOutlet }: Packages, { traces, events }: OtlpSettings, shared: Shared, failed: Failed) {
   if (events === undefined || newEventOutlet === undefined) return undefined;
-  const { resource, upstreams, clock, metrics, contents, scope } = shared;
+  const { resource, upstreams, clock, metrics, contents, scope, post } = shared;
   for (const reason of DROP_REASONS) metrics.dropEvents(reason, 0);
   const reports = { dropped: (reason: string, count: number) => metrics.dropEvents(reason, count), failed };
-  const queue = new ExportQueue<EventBatch>(newEventOutlet({ resource, scope }), events.queue, reports);
+  const queue = new ExportQueue<EventBatch>(newEventOutlet({ resource, scope }, post), events.queue, reports);
   const sink = new ContentEvents(upstreams, (noted) => queue.add(noted));
   if (traces === undefined && contents !== undefined) {
     contents.start(() => true);
@@ -115,9 +131,12 @@ type WithSink = Shared & { readonly sink: ContentSink | undefined };
 
 function startTracing(core: Core, { api, sdk, newSpanOutlet }: Packages, { traces }: OtlpSettings, shared: WithSink, failed: Failed) {
   if (traces === undefined || newSpanOutlet === undefined) return undefined;
-  const { resource, upstreams, clock, metrics, contents, scope, sink } = shared;
+  const { resource, upstreams, clock, metrics, contents, scope, sink, post } = shared;
   for (const reason of DROP_REASONS) metrics.dropSpans(reason, 0);
-  const queue = new ExportQueue(newSpanOutlet({ resource, scope }), traces.queue, { dropped: (reason, count) => metrics.dropSpans(reason, count), failed });
+  const queue = new ExportQueue(newSpanOutlet({ resource, scope }, post), traces.queue, {
+    dropped: (reason, count) => metrics.dropSpans(reason, count),
+    failed,
+  });
   const ids = new SpanIds(api, sdk, shared.env);
   const tracing: Tracing = { clock, ids, note: (noted) => queue.add(noted) };
   const requests = new RequestSpans(core, tracing, traces.takesParents);

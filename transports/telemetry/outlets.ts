@@ -2,13 +2,25 @@
 // (span-batch.ts), since to make objects of the packages and their bytes took a small request a fifth of its time; for spans in JSON, the packages do all of it.
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { parseJson } from '../../core/base/json.ts';
+import type { CollectorSender } from '../../core/index.ts';
 import { ByteEvents, type EventBatch, JsonEvents } from './event-batch.ts';
 import type { Outlet, Sent } from './export-queue.ts';
 import type { OtlpProtocol } from './settings.ts';
 import { ByteBatch, ObjectBatch, type Origin, RequestHead } from './span-batch.ts';
 
 /** What is used of `@opentelemetry/otlp-exporter-base/node-http`, of which the package's own exporters are made. */
-export type NodeHttp = Pick<typeof import('@opentelemetry/otlp-exporter-base/node-http'), 'convertLegacyHttpOptions' | 'createOtlpHttpExportDelegate'>;
+export type NodeHttp = Pick<
+  typeof import('@opentelemetry/otlp-exporter-base/node-http'),
+  'convertLegacyHttpOptions' | 'createOtlpHttpExportDelegate' | 'createOtlpHttpExporterMetrics'
+>;
+
+/** One POST. */
+export type Post = CollectorSender['post'];
+
+/** What sends where nothing but HTTP is needed. */
+export interface PlainHttp extends Pick<typeof import('@opentelemetry/otlp-exporter-base'), 'createOtlpNetworkExportDelegate'> {
+  readonly post: Post;
+}
 
 /** `ExportResultCode.SUCCESS` of @opentelemetry/core, which is no package of our own choice. */
 const SUCCESS = 0;
@@ -36,15 +48,60 @@ interface Written {
   request(): Uint8Array;
 }
 
+type Delegate<Batch> = { export(batch: Batch, done: (result: Result) => void): void };
+type HttpOptions = ReturnType<NodeHttp['convertLegacyHttpOptions']>;
+
+/** What a collector, or something in front of it, says that may take the batch later. */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/**
+ * Sends a batch with `post`, once. What that is no good for, the packages do: they encrypt and compress from the start, and repeat what has failed.
+ */
+class PlainTransport {
+  readonly #post: Post;
+  readonly #options: HttpOptions;
+  readonly #url: URL;
+  readonly #userAgent: string;
+  /** The last batch may be taken by the packages. */
+  isRetryable = false;
+
+  constructor(post: Post, options: HttpOptions, { scope: { name, version = '' } }: Origin) {
+    this.#post = post;
+    this.#options = options;
+    this.#url = new URL(options.url);
+    this.#userAgent = `${name}/${version}`;
+  }
+
+  static takes({ url, compression }: HttpOptions): boolean {
+    return url.startsWith('http:') && compression === 'none';
+  }
+
+  async send(data: Uint8Array, timeoutMs: number) {
+    this.isRetryable = true;
+    const headers = { 'user-agent': this.#userAgent, ...(await this.#options.headers()) };
+    const { status, body } = await this.#post(this.#url, headers, Buffer.from(data.buffer, data.byteOffset, data.byteLength), timeoutMs);
+    this.isRetryable = RETRYABLE.has(status);
+    if (status >= 200 && status < 300) return { status: 'success' as const, data: body };
+    return { status: 'failure' as const, error: new Error(`The collector has answered with the status ${status}.`) };
+  }
+
+  shutdown(): void {
+    // Who has made `post` ends its connections.
+  }
+}
+
 /** Sends one batch after the other. */
 class Sender<Batch extends Written> {
-  readonly #delegate: { export(batch: Batch, done: (result: Result) => void): void };
+  readonly #usual: Delegate<Batch>;
+  readonly #plain: { readonly delegate: Delegate<Batch>; readonly transport: PlainTransport } | undefined;
+  /** The collector has taken the last batch. */
+  #isWell = true;
   /** Of the batch under way. */
   #refused = 0;
 
-  constructor({ convertLegacyHttpOptions, createOtlpHttpExportDelegate }: NodeHttp, of: keyof typeof SIGNALS, protocol: OtlpProtocol) {
+  constructor(packages: NodeHttp, origin: Origin, of: keyof typeof SIGNALS, protocol: OtlpProtocol, plain?: PlainHttp) {
     const { variables, path, component } = SIGNALS[of];
-    const options = convertLegacyHttpOptions({}, variables, path, { 'Content-Type': CONTENT_TYPES[protocol] });
+    const options = packages.convertLegacyHttpOptions({}, variables, path, { 'Content-Type': CONTENT_TYPES[protocol] });
     const read = protocol === 'http/json' ? readJsonPartialSuccess : readPartialSuccess;
     const serializer = {
       serializeRequest: (batch: Batch) => batch.request(),
@@ -55,12 +112,26 @@ class Sender<Batch extends Written> {
       },
     };
     const items = { name: of, countItems: ({ count }: Batch) => count };
-    this.#delegate = createOtlpHttpExportDelegate(options, serializer, component, items, undefined);
+    this.#usual = packages.createOtlpHttpExportDelegate(options, serializer, component, items, undefined);
+    if (plain === undefined || !PlainTransport.takes(options)) return;
+    const transport = new PlainTransport(plain.post, options, origin);
+    const metrics = packages.createOtlpHttpExporterMetrics(component, items, options.url, undefined);
+    this.#plain = { transport, delegate: plain.createOtlpNetworkExportDelegate(options, serializer, metrics, transport) };
   }
 
   send(batch: Batch, done: (sent: Sent) => void): void {
     this.#refused = 0;
-    this.#delegate.export(batch, (result) => done({ failure: failureOf(result), refused: this.#refused }));
+    const end = (result: Result): void => {
+      const failure = failureOf(result);
+      this.#isWell = failure === undefined;
+      done({ failure, refused: this.#refused });
+    };
+    const plain = this.#isWell ? this.#plain : undefined;
+    if (plain === undefined) return this.#usual.export(batch, end);
+    plain.delegate.export(batch, (result) => {
+      if (result.code !== SUCCESS && plain.transport.isRetryable) this.#usual.export(batch, end);
+      else end(result);
+    });
   }
 }
 
@@ -71,9 +142,9 @@ export class ByteOutlet implements Outlet<ByteBatch> {
   /** The bytes of an earlier batch, for the next one. */
   #spare: Buffer | undefined;
 
-  constructor(packages: NodeHttp, origin: Origin) {
+  constructor(packages: NodeHttp, origin: Origin, plain?: PlainHttp) {
     this.#head = new RequestHead(origin);
-    this.#sender = new Sender(packages, 'span', 'http/protobuf');
+    this.#sender = new Sender(packages, origin, 'span', 'http/protobuf', plain);
   }
 
   open(): ByteBatch {
@@ -95,10 +166,10 @@ export class EventOutlet implements Outlet<EventBatch> {
   readonly open: () => EventBatch;
   readonly #sender: Sender<EventBatch>;
 
-  constructor(packages: NodeHttp, origin: Origin, protocol: OtlpProtocol) {
+  constructor(packages: NodeHttp, origin: Origin, protocol: OtlpProtocol, plain?: PlainHttp) {
     const head = new RequestHead(origin);
     this.open = protocol === 'http/json' ? () => new JsonEvents(origin) : () => new ByteEvents(head);
-    this.#sender = new Sender(packages, 'log', protocol);
+    this.#sender = new Sender(packages, origin, 'log', protocol, plain);
   }
 
   export(batch: EventBatch, done: (sent: Sent) => void): void {

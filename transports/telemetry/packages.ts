@@ -2,7 +2,7 @@
 import { invalidRequest } from '../../core/index.ts';
 import type { EventBatch } from './event-batch.ts';
 import type { Outlet } from './export-queue.ts';
-import { ByteOutlet, EventOutlet, ObjectOutlet } from './outlets.ts';
+import { ByteOutlet, EventOutlet, ObjectOutlet, type PlainHttp, type Post } from './outlets.ts';
 import type { OtlpProtocol, OtlpSettings } from './settings.ts';
 import type { Origin } from './span-batch.ts';
 
@@ -14,8 +14,9 @@ export interface MetricExporter {
   export(metrics: ResourceMetrics, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
 }
 
-type NewSpanOutlet = (origin: Origin) => Outlet;
-type NewEventOutlet = (origin: Origin) => Outlet<EventBatch>;
+/** `post` sends what needs nothing but HTTP. */
+type NewSpanOutlet = (origin: Origin, post?: Post) => Outlet;
+type NewEventOutlet = (origin: Origin, post?: Post) => Outlet<EventBatch>;
 type MetricPackage = Promise<{ readonly OTLPMetricExporter: new () => MetricExporter }>;
 
 /** How each package is loaded. */
@@ -28,6 +29,15 @@ export interface Loaders {
   events(protocol: OtlpProtocol): Promise<NewEventOutlet>;
 }
 
+async function exporterBase() {
+  const [{ createOtlpNetworkExportDelegate }, nodeHttp] = await Promise.all([
+    import('@opentelemetry/otlp-exporter-base'),
+    import('@opentelemetry/otlp-exporter-base/node-http'),
+  ]);
+  const plainWith = (post?: Post): PlainHttp | undefined => post && { post, createOtlpNetworkExportDelegate };
+  return [nodeHttp, plainWith] as const;
+}
+
 /** From where they are installed; other ones are for tests. */
 const LOADERS: Loaders = {
   api: () => import('@opentelemetry/api'),
@@ -35,8 +45,8 @@ const LOADERS: Loaders = {
   sdk: () => import('@opentelemetry/sdk-trace-base'),
   traces: {
     'http/protobuf': async () => {
-      const nodeHttp = await import('@opentelemetry/otlp-exporter-base/node-http');
-      return (origin) => new ByteOutlet(nodeHttp, origin);
+      const [nodeHttp, plainWith] = await exporterBase();
+      return (origin, post) => new ByteOutlet(nodeHttp, origin, plainWith(post));
     },
     'http/json': async () => {
       const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
@@ -48,8 +58,8 @@ const LOADERS: Loaders = {
     'http/json': () => import('@opentelemetry/exporter-metrics-otlp-http'),
   },
   events: async (protocol) => {
-    const nodeHttp = await import('@opentelemetry/otlp-exporter-base/node-http');
-    return (origin) => new EventOutlet(nodeHttp, origin, protocol);
+    const [nodeHttp, plainWith] = await exporterBase();
+    return (origin, post) => new EventOutlet(nodeHttp, origin, protocol, plainWith(post));
   },
 };
 

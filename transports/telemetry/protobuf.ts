@@ -10,7 +10,7 @@ const LENGTH = 2;
 const FIXED32 = 5;
 
 /** A text of this length or more is copied by the runtime. */
-const LONG_TEXT = 96;
+export const LONG_TEXT = 96;
 const TWO_32 = 0x1_0000_0000;
 /** The lengths of most spans take so many bytes. */
 const KEPT = 2;
@@ -116,6 +116,12 @@ export class ProtobufWriter {
     const bytes = this.#bytes;
     bytes[this.at++] = tag(field, LENGTH);
     bytes[this.at++] = hex.length / 2;
+    this.hex(hex);
+  }
+
+  /** So many hexadecimal digits as bytes. Has room. */
+  hex(hex: string): void {
+    const bytes = this.#bytes;
     let { at } = this;
     for (let index = 0; index < hex.length; index += 2)
       bytes[at++] = ((HEX[hex.charCodeAt(index)] as number) << 4) | (HEX[hex.charCodeAt(index + 1)] as number);
@@ -138,11 +144,16 @@ export class ProtobufWriter {
   /** A field of a time: milliseconds of the epoch as nanoseconds, which are more than a number holds exactly. */
   time(field: number, ms: number): void {
     this.room(MAX_VARINT + 8);
+    this.varint(tag(field, FIXED64));
+    this.nanoseconds(ms);
+  }
+
+  /** The 8 bytes of a time. Has room. */
+  nanoseconds(ms: number): void {
     const second = Math.floor(ms / 1000);
     if (second !== this.#second) this.#setSecond(second);
     const low = this.#secondLow + Math.round((ms - second * 1000) * 1e6);
     const isOver = low >= TWO_32;
-    this.varint(tag(field, FIXED64));
     this.#word(isOver ? low - TWO_32 : low);
     this.#word(isOver ? this.#secondHigh + 1 : this.#secondHigh);
   }
@@ -176,7 +187,7 @@ export class ProtobufWriter {
       const bytes = this.#bytes;
       bytes[this.at++] = tag(field, LENGTH);
       bytes[this.at++] = length;
-      if (this.#ascii(text)) return;
+      if (this.ascii(text)) return;
       this.at = start;
     }
     const size = Buffer.byteLength(text);
@@ -186,8 +197,8 @@ export class ProtobufWriter {
     this.at += this.#bytes.write(text, this.at);
   }
 
-  /** False for a text with another character, of which nothing counts then. */
-  #ascii(text: string): boolean {
+  /** The characters of a text; false if it has others, and then nothing of it counts. Has room. */
+  ascii(text: string): boolean {
     const bytes = this.#bytes;
     const { length } = text;
     let { at } = this;
@@ -239,7 +250,7 @@ export class ProtobufWriter {
       this.#head(field, key, length + 2);
       this.#bytes[this.at++] = tag(1, LENGTH);
       this.#bytes[this.at++] = length;
-      if (this.#ascii(value)) return;
+      if (this.ascii(value)) return;
       this.at = start;
     }
     const size = Buffer.byteLength(value);
@@ -263,6 +274,12 @@ export class ProtobufWriter {
   #double(value: number): void {
     const bytes = this.#bytes;
     bytes[this.at++] = tag(4, FIXED64);
+    this.double(value);
+  }
+
+  /** The 8 bytes of a number. Has room. */
+  double(value: number): void {
+    const bytes = this.#bytes;
     DOUBLE[0] = value;
     for (let index = 0; index < 8; index += 1) bytes[this.at++] = DOUBLE_BYTES[IS_LITTLE ? index : 7 - index] as number;
   }

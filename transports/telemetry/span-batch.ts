@@ -1,6 +1,6 @@
 // Spans that go to the collector together, in the two forms that the packages of OpenTelemetry take: bytes, and objects for JSON.
 //
-// written-at-once: a span is written when it ends, and nothing of it stays: what waits for its export in objects is copied by each collection of garbage, which costs a small
+// written-soon: a span is written soon after its end, and nothing of it stays: what waits for its export in objects is copied by each collection of garbage, which costs a small
 //   request more than the writing itself.
 import type { Attributes, HrTime, Link, SpanContext } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
@@ -8,9 +8,8 @@ import type { TraceParent } from '../../core/base/traceparent.ts';
 import { KEY, keyNamed } from './attributes.ts';
 import { hrTime } from './clock.ts';
 import { type Key, ProtobufWriter, type Value, varintSize } from './protobuf.ts';
+import { type FormValue, HAS_REMOTE, IS_REMOTE, KINDS, type SharedAttributes, SPAN, type SpanForm, type SpanPlace } from './span-form.ts';
 
-/** `SpanKind` of the API. */
-const KINDS = { INTERNAL: 0, SERVER: 1, CLIENT: 2 } as const;
 const STATUS = { unset: { code: 0 }, error: { code: 2 } } as const;
 const NONE: never[] = [];
 
@@ -31,27 +30,6 @@ export interface SpanHead {
   readonly link?: TraceParent | undefined;
 }
 
-/** Attributes that many spans have alike, written once. */
-export class SharedAttributes {
-  readonly entries: readonly (readonly [Key, Value])[];
-  #bytes: Uint8Array | undefined;
-
-  constructor(entries: readonly (readonly [Key, Value | undefined])[]) {
-    this.entries = entries.filter((entry): entry is readonly [Key, Value] => entry[1] !== undefined);
-  }
-
-  get bytes(): Uint8Array {
-    this.#bytes ??= this.#written();
-    return this.#bytes;
-  }
-
-  #written(): Uint8Array {
-    const writer = new ProtobufWriter(Buffer.allocUnsafe(512));
-    for (const [key, value] of this.entries) writer.attribute(SPAN.attributes, key, value);
-    return Buffer.from(writer.bytes.subarray(0, writer.at));
-  }
-}
-
 /** Takes spans. */
 export interface SpanBatch {
   readonly count: number;
@@ -60,6 +38,19 @@ export interface SpanBatch {
   put(key: Key, value: Value): void;
   putAll(shared: SharedAttributes): void;
   end(): void;
+  /** A whole span, with the values of its form. They are read before it returns. */
+  fill(form: SpanForm, place: SpanPlace, values: readonly FormValue[]): void;
+}
+
+/** Writes a span of a form as any other one. */
+function putForm(batch: SpanBatch, { name, kind, isRemote, attributes, keys }: SpanForm, place: SpanPlace, values: readonly FormValue[]): void {
+  batch.begin({ name, kind, isRemote, ...place });
+  batch.putAll(attributes);
+  for (const [index, key] of keys.entries()) {
+    const value = values[index];
+    if (value !== undefined) batch.put(key, value);
+  }
+  batch.end();
 }
 
 /** A resource as the packages make it. */
@@ -68,13 +59,9 @@ export interface Origin {
   readonly scope: { readonly name: string; readonly version?: string };
 }
 
-/** Fields of opentelemetry/proto/trace/v1/trace.proto, `Span`. */
-const SPAN = { traceId: 1, spanId: 2, parent: 4, name: 5, kind: 6, start: 7, end: 8, attributes: 9, links: 13, status: 15, flags: 16 } as const;
 /** Of `Status` and `Span.Link` there. */
 const STATUS_CODE = 3;
 const LINK_FLAGS = 6;
-const HAS_REMOTE = 0x100;
-const IS_REMOTE = 0x200;
 /** The most that the two lengths in front of everything take, with their tags. */
 const LENGTHS = 12;
 /** Most spans have fewer bytes. */
@@ -186,6 +173,11 @@ export class ByteBatch implements SpanBatch {
     this.count += 1;
   }
 
+  fill(form: SpanForm, place: SpanPlace, values: readonly FormValue[]): void {
+    if (form.write(this.#writer, place, values)) this.count += 1;
+    else putForm(this, form, place, values);
+  }
+
   /** The whole request. */
   request(): Buffer {
     return this.#head.request(this.#writer.bytes, this.#writer.at);
@@ -227,6 +219,10 @@ export class ObjectBatch implements SpanBatch {
 
   end(): void {
     // It has all its attributes.
+  }
+
+  fill(form: SpanForm, place: SpanPlace, values: readonly FormValue[]): void {
+    putForm(this, form, place, values);
   }
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Sampler } from '@opentelemetry/sdk-trace-base';
 import { parseTraceparent, type TraceParent, traceparentOf } from '../../core/base/traceparent.ts';
 import type { Environment } from '../../core/index.ts';
+import { newRoot, newWithin, RawIds } from './raw-ids.ts';
 import { contextOf, type SpanBatch } from './span-batch.ts';
 
 type Api = Pick<typeof import('@opentelemetry/api'), 'ROOT_CONTEXT' | 'SpanKind' | 'trace'>;
@@ -23,27 +24,12 @@ export interface Noted<Batch = SpanBatch> {
   readonly isReady: boolean;
   write(batch: Batch): void;
   /** It is on its way to the collector, or lost. */
-  release?(): void;
-}
-
-/** A span that is the root of its trace, with its header at hand. */
-class Root implements TraceParent {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly flags = RECORDED;
-  readonly header: string;
-
-  constructor() {
-    const at = rootAt();
-    this.header = roots.slice(at, at + HEADER);
-    this.traceId = roots.slice(at + 3, at + 35);
-    this.spanId = roots.slice(at + 36, at + 52);
-  }
+  readonly release?: (() => void) | undefined;
 }
 
 /** The header for the span that a request begins. */
 export function headerOf(own: TraceParent): string {
-  return own instanceof Root ? own.header : traceparentOf(own);
+  return own instanceof RawIds && own.header !== '' ? own.header : traceparentOf(own);
 }
 
 /** Gives spans their ids. */
@@ -64,7 +50,7 @@ export class SpanIds {
 
   /** The ids of a span that begins, in the trace of its client if there is one. */
   begin(parent?: TraceParent): TraceParent {
-    if (parent === undefined && this.#takesAllRoots) return new Root();
+    if (parent === undefined && this.#takesAllRoots) return newRoot();
     const traceId = parent?.traceId ?? newId(32);
     const context = parent === undefined ? this.#api.ROOT_CONTEXT : this.#api.trace.setSpanContext(this.#api.ROOT_CONTEXT, contextOf(parent, true));
     const { decision } = this.#sampler.shouldSample(context, traceId, '', this.#api.SpanKind.SERVER, {}, []);
@@ -73,6 +59,7 @@ export class SpanIds {
 
   /** Those of a span within another one of this server, which is recorded if that is; of one without, as `begin` says. */
   within(parent: TraceParent | undefined, spanId?: string): TraceParent {
+    if (spanId === undefined && parent instanceof RawIds) return newWithin(parent);
     if (parent !== undefined) return { traceId: parent.traceId, spanId: spanId ?? newId(16), flags: parent.flags };
     return this.begin();
   }
@@ -93,37 +80,6 @@ export function isRecorded({ flags }: TraceParent): boolean {
 const POOL_BYTES = 32_768;
 let pool = '';
 let used = 0;
-
-const HEADER = 55;
-const ROOTS = 512;
-const DIGITS = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
-/** Headers with random ids, one after the other: to put one together from its parts takes longer than to cut it out, and leaves more garbage. */
-const ROOT_BYTES = Buffer.from(traceparentOf({ traceId: '0'.repeat(32), spanId: '0'.repeat(16), flags: RECORDED }).repeat(ROOTS));
-let roots = '';
-let nextRoot = 0;
-
-function rootAt(): number {
-  if (nextRoot >= roots.length) {
-    const ids = randomBytes(ROOTS * 24);
-    for (let at = 0, id = 0; at < ROOT_BYTES.length; at += HEADER, id += 24) {
-      putHex(ids, id, 16, at + 3);
-      putHex(ids, id + 16, 8, at + 36);
-    }
-    roots = ROOT_BYTES.toString('latin1');
-    nextRoot = 0;
-  }
-  nextRoot += HEADER;
-  return nextRoot - HEADER;
-}
-
-/** Puts so many bytes as digits there. */
-function putHex(bytes: Uint8Array, from: number, count: number, to: number): void {
-  for (let index = 0; index < count; index += 1) {
-    const byte = bytes[from + index] as number;
-    ROOT_BYTES[to + 2 * index] = DIGITS[byte >>> 4] as number;
-    ROOT_BYTES[to + 2 * index + 1] = DIGITS[byte & 0xf] as number;
-  }
-}
 
 /** So many random hexadecimal digits. */
 function newId(digits: 16 | 32): string {

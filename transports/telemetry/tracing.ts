@@ -9,7 +9,8 @@ import type { Core, CoreEvents } from '../../core/index.ts';
 import { KEY } from './attributes.ts';
 import type { SpanClock } from './clock.ts';
 import { Recent } from './recent.ts';
-import { SharedAttributes, type SpanBatch } from './span-batch.ts';
+import type { SpanBatch } from './span-batch.ts';
+import { type FormValue, SharedAttributes, SpanForm } from './span-form.ts';
 import { headerOf, isRecorded, type Noted, type SpanIds } from './spans.ts';
 
 /** What spans are made with. */
@@ -34,9 +35,9 @@ interface Likeness {
   readonly status: number;
   /** True if their path is that of the route. */
   readonly isPlain: boolean;
-  readonly name: string;
+  readonly form: SpanForm;
+  /** Of a failure. */
   readonly code: string | undefined;
-  readonly attributes: SharedAttributes;
 }
 
 const likenesses = new Recent<Likeness>();
@@ -59,8 +60,12 @@ function newLikeness(method: string, route: string, status: number, isPlain: boo
     [KEY.path, isPlain ? route : undefined],
   ]);
   const verb = isKnown ? method : 'HTTP';
-  return { method, route, status, isPlain, name: hasRoute ? `${verb} ${route}` : verb, code: status >= 500 ? String(status) : undefined, attributes };
+  const form = new SpanForm({ name: hasRoute ? `${verb} ${route}` : verb, kind: 'SERVER', isRemote: true, attributes, keys: [KEY.requestId, KEY.path] });
+  return { method, route, status, isPlain, form, code: status >= 500 ? String(status) : undefined };
 }
+
+/** Those of the span that is written. */
+const values: FormValue[] = [undefined, undefined];
 
 /** One request. */
 class RequestSpan implements Noted {
@@ -91,11 +96,19 @@ class RequestSpan implements Noted {
     const served = this.#served as Served;
     const from = this.#from;
     const isPlain = this.#url === served.route;
-    const { name, code, attributes } = likenessOf(served, isPlain);
-    batch.begin({ name, kind: 'SERVER', own: this.own, parent: this.#parent, isRemote: true, from, to: from + served.durationMs, code });
-    batch.putAll(attributes);
-    if (!isPlain) batch.put(KEY.path, withoutTicket(pathOf(this.#url)));
+    const { form, code } = likenessOf(served, isPlain);
+    const place = { own: this.own, parent: this.#parent, from, to: from + served.durationMs };
+    const path = isPlain ? undefined : withoutTicket(pathOf(this.#url));
+    if (code === undefined) {
+      values[0] = served.requestId;
+      values[1] = path;
+      batch.fill(form, place, values);
+      return;
+    }
+    batch.begin({ name: form.name, kind: form.kind, isRemote: true, ...place, code });
+    batch.putAll(form.attributes);
     batch.put(KEY.requestId, served.requestId);
+    if (path !== undefined) batch.put(KEY.path, path);
     batch.end();
   }
 }

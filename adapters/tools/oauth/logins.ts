@@ -1,6 +1,8 @@
 // Signs a person in to a server of tools: what a browser opens, and what becomes of its answer (authorization code with PKCE).
 //
 // one-answer: an answer counts once, for the sign-in that it was asked for (state), and only from the issuer that was asked (RFC 9207), before anything else of it is looked at.
+// own-redirect: where nobody has named the issuer, and answers do not name it either, the browser comes back to an address that no other issuer has (RFC 9700, 4.4.2.2). An evil issuer
+//   could else send the person on to an honest one, and get the code of that.
 // in-turn: what is kept of a server is changed by one at a time, from the look at it to the write. So a person who signs out while an answer is being taken, or a token renewed, has
 //   none afterwards, and no token that was just given is lost.
 // own-secret: a stored secret of a client is used only where the user has named the issuer, and never for a sign-in that was made with other settings of the server.
@@ -14,6 +16,8 @@ import type { Named } from './sign-in-http.ts';
 import type { SignIns } from './sign-ins.ts';
 import { type AuthMethod, authMethodFor, RefusedGrant, revoked, tokensFor } from './token-request.ts';
 
+/** The parameter of a redirect that is of one issuer. */
+const REDIRECT_OF = 'as';
 const LIFETIME_MS = 600_000;
 /** Of giving one token back. */
 const REVOKE_MS = 5000;
@@ -60,6 +64,11 @@ export function assertOnePlace({
   );
 }
 
+/** own-redirect. `isNamed`: by the user. */
+export function redirectFor(redirectURI: string, { issuer, namesIssuer }: Pick<Authority, 'issuer' | 'namesIssuer'>, isNamed: boolean): string {
+  return isNamed || namesIssuer ? redirectURI : `${redirectURI}?${REDIRECT_OF}=${hashOf(issuer).slice(0, 32)}`;
+}
+
 /** A server of the internet must not lead the browser of a person to something on their machine. */
 function assertMayOpen({ origin, protocol }: URL, named: Named): void {
   if (protocol === 'https:' || named.has(origin)) return;
@@ -78,7 +87,8 @@ export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: L
   if (issuer === undefined) assertOnePlace(authority);
   const named = namedBy({ url: place.url, issuer });
   assertMayOpen(new URL(authority.authorizationEndpoint), named);
-  const client = await clientFor(signIns, place, choice, { authority, issuer, named, signal });
+  const redirectURI = redirectFor(choice.redirectURI, authority, issuer !== undefined);
+  const client = await clientFor(signIns, place, { ...choice, redirectURI }, { authority, issuer, named, signal });
   const asked = choice.scope ?? place.oauth?.scope ?? challenge?.scope ?? authority.scope;
   const scope = joinedScopes(scopeOf(asked), known?.wants, authority.offersOfflineAccess ? 'offline_access' : undefined);
   const [state, codeSecret] = [randomText(), randomText()];
@@ -96,7 +106,6 @@ export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: L
     isNamed,
     scope,
   };
-  const { redirectURI } = choice;
   const begun = { stateHash: hashOf(state), codeSecret, redirectURI, endsAt, namesIssuer, record };
   await signIns.inTurn(place.name, async () => {
     credentials.refresh(true);
@@ -123,7 +132,7 @@ export function askedBy({ credentials }: SignIns, servers: readonly string[], qu
   const hash = hashOf(new URLSearchParams(query).get('state') ?? '');
   const found = servers.find((server) => {
     const begun = begunOf(credentials, server);
-    return begun !== undefined && begun.redirectURI === redirectURI && isSame(begun.stateHash, hash);
+    return begun !== undefined && begun.redirectURI.split('?')[0] === redirectURI && isSame(begun.stateHash, hash);
   });
   if (found === undefined) throw new StrangeAnswer(STRANGE);
   return found;
@@ -148,7 +157,7 @@ async function finish(signIns: SignIns, place: SignInPlace, query: string, signa
   const { record, codeSecret, redirectURI } = begun;
   if (record.url !== place.url) throw new StrangeAnswer('is for another address of the server; begin again');
   if (!isFor(record, place)) throw new StrangeAnswer('is for other settings of the server; begin again'); // own-secret
-  assertIssuer(begun, answer.getAll('iss'));
+  assertIssuer(begun, answer);
   const error = one('error');
   if (error !== undefined) throw new RefusedGrant(/^[a-z_]{1,40}$/.test(error) ? error : 'error', 200);
   const code = one('code');
@@ -209,6 +218,14 @@ async function challengeOf({ http }: SignIns, url: string, signal: AbortSignal):
   return status === 401 ? challenge : undefined;
 }
 
+/** own-redirect: a client of the user has the redirect that it was registered with. */
+export function assertOneClient({ issuer, namesIssuer }: Pick<Authority, 'issuer' | 'namesIssuer'>, isNamed: boolean): void {
+  if (isNamed || namesIssuer) return;
+  throw new SignInFault(
+    `its authorization server does not say in its answers that they are its own, so a client of yours needs its name besides: \`--issuer ${issuer}\`, if you know that it is yours`,
+  );
+}
+
 interface ClientSearch {
   readonly authority: Authority;
   readonly issuer: string | undefined;
@@ -219,6 +236,7 @@ interface ClientSearch {
 /** A client that the user has registered, one that has a document, or one that is registered now. */
 async function clientFor(signIns: SignIns, place: SignInPlace, choice: LoginChoice, { authority, issuer, named, signal }: ClientSearch): Promise<ClientAt> {
   const clientId = oneOf('client id', choice.clientId, place.oauth?.clientId);
+  if (clientId !== undefined) assertOneClient(authority, issuer !== undefined);
   if (clientId?.startsWith('https://') === true) {
     if (!authority.takesClientDocuments) throw new SignInFault('its authorization server takes no address of a document as the id of a client');
     return { clientId, method: 'none' };
@@ -234,7 +252,7 @@ async function clientFor(signIns: SignIns, place: SignInPlace, choice: LoginChoi
   }
   if (authority.registrationEndpoint === undefined)
     throw new SignInFault(
-      `its authorization server registers no client by itself; register one there, with the redirect http://127.0.0.1/callback, and give its id: \`blockhouse tools login ${place.name} --client-id <text>\``,
+      `its authorization server registers no client by itself; register one there, with the redirect http://127.0.0.1/callback, and give its id: \`blockhouse tools login ${place.name} --client-id <text>${authority.namesIssuer ? '' : ` --issuer ${authority.issuer}`}\``,
     );
   return registered(signIns, authority.registrationEndpoint, choice.redirectURI, named, signal);
 }
@@ -258,9 +276,12 @@ async function registered({ http }: SignIns, endpoint: string, redirectURI: stri
 }
 
 /** one-answer: before an error or a code is looked at. */
-function assertIssuer({ record, namesIssuer }: BegunSignIn, said: readonly string[]): void {
+function assertIssuer({ record, namesIssuer, redirectURI }: BegunSignIn, answer: URLSearchParams): void {
+  const [said, place] = [answer.getAll('iss'), answer.getAll(REDIRECT_OF)];
   const [iss] = said;
-  if (said.length > 1 || (iss === undefined ? namesIssuer : iss !== record.issuer))
+  const own = new URL(redirectURI).searchParams.get(REDIRECT_OF);
+  const isElsewhere = own !== null && (place.length !== 1 || place[0] !== own); // own-redirect
+  if (isElsewhere || said.length > 1 || (iss === undefined ? namesIssuer : iss !== record.issuer))
     throw new SignInFault('the answer is not from the authorization server that was asked, so nothing of it was used');
 }
 

@@ -1,9 +1,10 @@
-// Makes a costs report from the lines of the ledger, one by one, and keeps only sums. Pure: no I/O.
+// Makes a costs report from the lines of a ledger, one by one, or from sums that the store has made of them. Both say the same, to the last digit. Pure: no I/O.
 import { invalidRequest } from '../../errors.ts';
 import type { CostBucket } from '../../schemas/block-costs.ts';
 import type { CostsReport } from '../../schemas/workspace-api.ts';
 import type { CostsFilter, LedgerLine } from '../../store/port.ts';
 import { addBucket, bucketOf, emptyBucket } from './costs.ts';
+import { MoneySum } from './money-sum.ts';
 
 /** What a report needs of a line of a ledger. */
 export type CostLine = Pick<LedgerLine, 'at' | 'provider' | 'credential' | 'model' | 'usage' | 'costUsd'> & {
@@ -41,7 +42,7 @@ function isDay(text: string): boolean {
 }
 
 /** Throws INVALID_REQUEST naming the field. */
-function assertDays({ from, to }: CostsFilter): void {
+export function assertDays({ from, to }: CostsFilter): void {
   for (const [path, day] of Object.entries({ from, to })) if (day !== undefined && !isDay(day)) throw invalidRequest(path, 'must be a date such as 2026-11-01');
   if (from !== undefined && to !== undefined && from > to) throw invalidRequest('from', 'must not be after to');
 }
@@ -50,20 +51,78 @@ function assertDays({ from, to }: CostsFilter): void {
 export async function reportCosts(lines: AsyncIterable<CostLine>, by: CostsReport['by'], filter: CostsFilter = {}): Promise<CostsReport> {
   assertDays(filter);
   const { block, from = '', to } = filter;
-  const buckets = new Map<string, CostBucket>();
-  let total = emptyBucket();
+  const sums = new Map<string, Sum>();
   for await (const line of lines) {
     if (block !== undefined && line.block !== block) continue;
     const day = line.at.slice(0, 10);
     if (day < from || (to !== undefined && day > to)) continue;
     const { calls = 1 } = line;
     const one = line.usage === null && line.error != null ? { ...emptyBucket(), calls } : { ...bucketOf(line.usage, line.costUsd), calls };
-    const key = KEY_OF[by](line);
-    buckets.set(key, addBucket(buckets.get(key) ?? emptyBucket(), one));
-    total = addBucket(total, one);
+    sumIn(sums, KEY_OF[by](line)).add(one);
   }
-  const rows = [...buckets].map(([key, bucket]) => ({ key, ...bucket }));
-  return { by, rows: rows.sort(by.startsWith('day') ? newestFirst : dearestFirst), total };
+  return reportOf(sums, by);
+}
+
+/** Calls of one kind that a store has added up, with what tells them from others where the report asks for it. */
+export interface SummedCalls extends Partial<Pick<CostLine, 'at' | 'block' | 'provider' | 'credential' | 'model' | 'purpose'>> {
+  readonly counts: Omit<CostBucket, 'costUsd'>;
+  /** Of a dollar; null where no call has a known price. */
+  readonly trillionths: bigint | null;
+}
+
+/** The same from sums. */
+export function reportSums(all: Iterable<SummedCalls>, by: CostsReport['by']): CostsReport {
+  const sums = new Map<string, Sum>();
+  for (const { counts, trillionths, at = '', provider = '', model = '', ...more } of all)
+    sumIn(sums, KEY_OF[by]({ ...more, at, provider, model, usage: null, costUsd: null })).addSum(counts, trillionths);
+  return reportOf(sums, by);
+}
+
+/** What the calls of a row come to. */
+class Sum {
+  readonly #money = new MoneySum();
+  #counts: Omit<CostBucket, 'costUsd'> = emptyBucket();
+
+  add({ costUsd, ...counts }: CostBucket): void {
+    this.addSum(counts, null);
+    if (costUsd !== null) this.#money.add(costUsd);
+  }
+
+  addSum(counts: Omit<CostBucket, 'costUsd'>, trillionths: bigint | null): void {
+    this.#counts = addBucket({ ...this.#counts, costUsd: null }, { ...counts, costUsd: null });
+    if (trillionths !== null) this.#money.addTrillionths(trillionths);
+  }
+
+  addAll({ counts, trillionths }: Sum): void {
+    this.addSum(counts, trillionths);
+  }
+
+  get counts(): Omit<CostBucket, 'costUsd'> {
+    return this.#counts;
+  }
+
+  get trillionths(): bigint | null {
+    return this.#money.trillionths;
+  }
+
+  get bucket(): CostBucket {
+    return { ...this.#counts, costUsd: this.#money.usd };
+  }
+}
+
+function sumIn(sums: Map<string, Sum>, key: string): Sum {
+  const known = sums.get(key);
+  if (known !== undefined) return known;
+  const sum = new Sum();
+  sums.set(key, sum);
+  return sum;
+}
+
+function reportOf(sums: ReadonlyMap<string, Sum>, by: CostsReport['by']): CostsReport {
+  const total = new Sum();
+  for (const sum of sums.values()) total.addAll(sum);
+  const rows = [...sums].map(([key, { bucket }]) => ({ key, ...bucket }));
+  return { by, rows: rows.sort(by.startsWith('day') ? newestFirst : dearestFirst), total: total.bucket };
 }
 
 type Row = CostsReport['rows'][number];

@@ -10,12 +10,22 @@ import type { Choice } from '../actor/types.ts';
 import { startSession } from '../costs/costs.ts';
 import { faultReason, unconfiguredReason } from '../status/reasons.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
+import type { ChatEntry } from '../../schemas/chat-entry.ts';
 import type { BlockContext } from './block-context.ts';
 import { recoverCosts } from './costs-recovery.ts';
 import { hasRuns } from './has-tools.ts';
 
+/** By block: when its monitor began, ISO 8601. */
+const sessions = new WeakMap<BlockContext, string>();
+
+/** True for a message that came before the monitor began: an earlier one, of this process or of another, may have worked on it. */
+export function isOlderThanSession(context: BlockContext, { timestamp }: Pick<ChatEntry, 'timestamp'>): boolean {
+  return timestamp < (sessions.get(context) ?? '');
+}
+
 /** Starts the counts of a session and puts the chat in order. */
 export async function beginSession(context: BlockContext): Promise<void> {
+  sessions.set(context, context.at());
   await catchUpCosts(context);
   await context.files.costs.update((costs) => ({ value: startSession(costs), result: undefined }));
   const config = await context.files.config.read();

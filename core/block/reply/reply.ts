@@ -26,6 +26,7 @@ import { checkBudget, reserveCall } from './budget-check.ts';
 import { answerBehind, ModelCallFailure } from './call-model.ts';
 import { fittedConfig } from './fitted-config.ts';
 import { answerEntry } from './outcome.ts';
+import { isOlderThanSession } from './next-message.ts';
 import { type Asked, type Called, type CallFailure, createReplyMachine, type Ending, type Plan, type ReplySteps, taskOf } from './reply-machine.ts';
 import { assertTools } from './has-tools.ts';
 import type { Run } from './run/run.ts';
@@ -120,9 +121,10 @@ class Reply implements ReplySteps {
   }
 
   /** Of a run that has begun before the block lost its tools: it goes on without them, so that its calls get their outcomes, and its answer names them. */
-  async #toolsBefore({ attempts = 0, status }: ChatEntry): Promise<WorkspaceTools | undefined> {
+  async #toolsBefore(message: ChatEntry): Promise<WorkspaceTools | undefined> {
     const { world, files } = this.#context;
-    const mayHaveRun = attempts > 0 || status === 'waiting-approval' || lastRuns.get(this.#context) === this.#messageId;
+    const isKnown = (message.attempts ?? 0) > 0 || message.status === 'waiting-approval' || lastRuns.get(this.#context) === this.#messageId;
+    const mayHaveRun = isKnown || isOlderThanSession(this.#context, message); // a clean stop gives the attempt back
     return mayHaveRun && world.tools !== undefined && (await files.conversation.steps(this.#messageId)).length > 0 ? world.tools : undefined;
   }
 

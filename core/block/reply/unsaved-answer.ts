@@ -36,7 +36,7 @@ export class UnsavedAnswer {
     return kept?.message.id === id && kept.message.content === content ? kept : undefined;
   }
 
-  /** It is written, or its message does not wait any more. */
+  /** It is written, or nobody waits for it any more: its message was cancelled. */
   drop(): void {
     this.#kept = undefined;
   }

@@ -2,7 +2,8 @@
 //
 // one-step: of two reservations of a block, on whichever servers, the second one sees the first: both hold the lock of the block's budget while they look.
 // counted-once: a line has a key of its caller, its time and its id, so that one whose answer was lost is sent again as it is.
-// paid-counts: a call that could not be written was paid all the same. It waits in memory and is written with the next lines; `ready` refuses until then.
+// paid-counts: a call that could not be written was paid all the same. It waits in memory and is written with the next lines, or by itself when the database is back;
+//   `ready` refuses until then.
 // with-its-line: what a block has spent is mostly asked right after its line is written. So the statement of a line also answers what was asked last of its block.
 //   That answer is given once, and for a tenth of a second. Reservations never use it.
 // with-its-answer: a line that is handed over waits for the statement that settles its message. It is written alone when that has not come within a second, when what a block
@@ -10,8 +11,11 @@
 // ends-with-its-server: reservations of a server that is given up go with it.
 import { randomUUID } from 'node:crypto';
 import { dayStart, monthStart } from '../../base/calendar.ts';
+import { Repeat } from '../../base/repeat.ts';
 import { hasCaps, judgeBudget } from '../../block/costs/budget.ts';
-import type { BudgetVerdict, CallToReserve, LedgerLine, LedgerLines, LedgerStore, Reserved, Spend } from '../port.ts';
+import type { CostsReport } from '../../types.ts';
+import type { BudgetVerdict, CallToReserve, CostsQuery, LedgerLine, LedgerLines, LedgerStore, Reserved, Spend } from '../port.ts';
+import { reportOf } from './cost-sums.ts';
 import type { Database, Run } from './pool.ts';
 import * as sql from './sql/ledger.ts';
 
@@ -82,6 +86,8 @@ export class PostgresLedger implements LedgerStore {
   readonly #clock: () => number;
   /** paid-counts. */
   #unwritten: LedgerLine[] = [];
+  /** paid-counts. */
+  readonly #again = new Repeat(() => this.ready());
   /** with-its-answer: by the id of the call. */
   readonly #handed = new Map<string, LedgerLine>();
   /** Calls that may have a reservation. */
@@ -147,11 +153,23 @@ export class PostgresLedger implements LedgerStore {
     return {
       values: [...valuesOf(line), sinceMs.map(isoOf)],
       written: (spends) => this.#written(line, sinceMs, spends),
-      failed: () => void this.#unwritten.push(line),
+      failed: () => {
+        this.#unwritten.push(line);
+        this.#again.begin();
+      },
     };
   }
 
   async ready(): Promise<void> {
+    try {
+      await this.#writeUnwritten();
+    } catch (error) {
+      this.#again.begin();
+      throw error;
+    }
+  }
+
+  async #writeUnwritten(): Promise<void> {
     for (let [line] = this.#unwritten; line !== undefined; [line] = this.#unwritten) {
       const { sinceMs } = this.#spends.get(line.block) ?? { sinceMs: [] };
       const rows = await this.#database.query<SpendRow>(sql.ADD, [...valuesOf(line), sinceMs.map(isoOf)]); // counted-once
@@ -195,6 +213,7 @@ export class PostgresLedger implements LedgerStore {
   /** Writes the calls that wait. Rejects as `append` does: what a database that is away does not have is lost with the process. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#again.end();
     await this.#writeHanded(() => true);
     await this.ready();
   }
@@ -232,6 +251,10 @@ export class PostgresLedger implements LedgerStore {
       if (last === undefined || rows.length < LINES_AT_ONCE) return;
       before = [last.at, last.call_id];
     }
+  }
+
+  report(query: CostsQuery): Promise<CostsReport> {
+    return reportOf(this.#database, query);
   }
 
   lines(): LedgerLines {

@@ -11,6 +11,8 @@ import { BLOCKS } from './migrations/002-blocks.ts';
 import { CREDENTIALS } from './migrations/003-credentials.ts';
 import { RUNS } from './migrations/004-runs.ts';
 import { LIST_TEXTS } from './migrations/005-list-texts.ts';
+import { COST_DAYS } from './migrations/006-cost-days.ts';
+import { SUMS_OF_COSTS } from './migrations/007-sums-of-costs.ts';
 import type { StorePlace } from './place.ts';
 import { PROTOCOL } from './protocol.ts';
 import { Database, type Run } from './pool.ts';
@@ -27,6 +29,8 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '003-credentials', text: CREDENTIALS },
   { name: '004-runs', text: RUNS },
   { name: '005-list-texts', text: LIST_TEXTS },
+  { name: '006-cost-days', text: COST_DAYS },
+  { name: '007-sums-of-costs', text: SUMS_OF_COSTS },
 ];
 
 const HAS_SETTINGS = { name: 'schema-exists', text: "select to_regclass('bh.setting') is not null as found" };

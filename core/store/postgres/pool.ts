@@ -22,6 +22,8 @@ export interface Statement {
   readonly text: string;
   /** One plan is right for all values. plan-once. */
   readonly plan?: 'once';
+  /** Milliseconds until it is given up, where it may take longer than others. bounded-wait. */
+  readonly withinMs?: number;
 }
 
 /** Runs a statement and returns its rows. */
@@ -190,8 +192,8 @@ export class Database {
     }
   }
 
-  async #run<R extends QueryResultRow>(client: PoolClient, { name, text }: Statement, values: readonly unknown[]): Promise<R[]> {
-    const query = { ...(this.#hasNames && { name }), text: this.text(text), values: [...values] };
+  async #run<R extends QueryResultRow>(client: PoolClient, { name, text, withinMs }: Statement, values: readonly unknown[]): Promise<R[]> {
+    const query = { ...(this.#hasNames && { name }), ...(withinMs !== undefined && { query_timeout: withinMs }), text: this.text(text), values: [...values] };
     const sent = () => send<R>(client, query);
     return (await (this.timing?.(sent) ?? sent())).rows;
   }

@@ -14,6 +14,7 @@ import { PostgresArchive } from './archive.ts';
 import { PostgresBlocks } from './blocks.ts';
 import { checkDatabase } from './check.ts';
 import { checkPostgres } from './check-alone.ts';
+import { CostSums } from './cost-sums.ts';
 import { PostgresGatewayBook } from './gateway-book.ts';
 import { PostgresLedger } from './ledger.ts';
 import { ListTexts } from './list-text.ts';
@@ -125,6 +126,7 @@ class PostgresStore implements Store {
   readonly #logs: LogWriter;
   readonly #partitions: Partitions;
   readonly #texts: ListTexts;
+  readonly #costs: CostSums;
   readonly #watch: NodeWatch;
   #membership: PostgresMembership;
   #url: string | undefined;
@@ -159,6 +161,7 @@ class PostgresStore implements Store {
     });
     this.#partitions = new Partitions(database, onFault);
     this.#texts = new ListTexts(database, onFault);
+    this.#costs = new CostSums(database, onFault);
     this.#watch = new NodeWatch(
       bus,
       () => this.#membership,
@@ -223,6 +226,7 @@ class PostgresStore implements Store {
     membership.start();
     store.#partitions.start();
     store.#texts.start();
+    store.#costs.start();
     return store;
   }
 
@@ -298,6 +302,7 @@ class PostgresStore implements Store {
   async #close(): Promise<void> {
     this.#partitions.close();
     this.#texts.close();
+    this.#costs.close();
     this.#watch.close();
     const steps = [
       () => this.#projection.close(),

@@ -223,3 +223,18 @@ t.test('a damaged auth.json is no reason to show nothing', async (t) => {
   t.match(await servers.list(), [{ state: 'failed', problem: /auth\.json can't be used/, secrets: [{ isStored: false }] }]);
   t.match(await failure(servers.setSecret('files', 'A', { value: 'x' })), { code: 'ADAPTER_NOT_CONFIGURED' });
 });
+
+t.test('settings that name no tool of an approved server are found', async (t) => {
+  const { servers, write, approve } = serverRig(t);
+  const probe = (tool: string): object => ({ read_file: { tool, with: { path: '/path' }, found: '' } });
+  write({ mcpServers: { files: FILES }, blockhouse: { files: { probe: probe('reed_file') } } });
+  t.match(await servers.findings(), [{ place: 'mcp.json, files', problem: /so none of its tools is offered/ }], 'of one that is held, that is all');
+  await approve('files');
+  const fault = 'the probe of read_file asks reed_file, which is no approved tool of it, so what becomes of its calls after a crash stays unknown';
+  t.strictSame(
+    (await servers.findings()).map(({ place, problem }) => [place, problem]),
+    [['mcp.json, files', fault]],
+  );
+  write({ mcpServers: { files: FILES }, blockhouse: { files: { marks: { readOnly: ['read_*'] }, probe: probe('read_file') } } });
+  t.strictSame(await servers.findings(), []);
+});

@@ -152,6 +152,8 @@ t.test('presets and detect say what a connection can be built on', async (t) => 
   t.match(presets.stdout, /azure +openai +https:\/\/<resource>\.openai\.azure\.com/);
   const detect = await runHere(t, ['auth', 'detect', '--json', '--workspace', workspace]);
   t.match(detect, { code: 0, stdout: /^\{"servers":\[.*\],"added":\[\]\}\n$/ });
+  const shown = await runHere(t, ['auth', 'detect', '--workspace', workspace]);
+  if (shown.stdout === '') t.match(shown.stderr, /No further local server answers .* `.*providers --workspace .*` shows those/); // nothing runs on this machine
 });
 
 t.test('the key of a variable stays beside one that is added, although this shell does not have the variable that the server has', async (t) => {

@@ -61,12 +61,16 @@ t.test('a cap in USD that does not count every model is made, with a note that n
 t.test('the list names the command that raises a cap which is reached', async (t) => {
   const { on } = await openDesk(t);
   await on(['key', 'group', 'set', 'team', '--usd-per-month', '0']);
+  await on(['key', 'group', 'set', 'empty', '--usd-per-month', '0']);
   await on(['key', 'new', 'my-app', '--tokens-per-day', '0', '--group', 'team']);
   const listed = await on(['key', 'ls']);
-  t.match(listed.stderr, /^my-app has reached its cap of 0 tokens a day\. `.*key set my-app --tokens-per-day <count>.*` raises it\.\n$/);
+  t.match(
+    listed.stderr,
+    /^my-app has reached its cap of 0 tokens a day\. `.*key set my-app --tokens-per-day <count>.*` raises it\.\nThe group team has reached its cap of \$0 a month, which holds for its keys my-app\. `.*key group set team --usd-per-month <amount>.*` raises it\.\n$/,
+  );
   t.match(
     (await on(['key', 'group', 'ls'])).stderr,
-    /^team has reached its cap of \$0 a month\. `.*key group set team --usd-per-month <amount>.*` raises it\.\n$/,
+    /^team has reached its cap of \$0 a month\. `.*key group set team --usd-per-month <amount>.*` raises it\.\n/m,
   );
   t.equal((await on(['key', 'ls', '-q'])).stderr, '');
   t.equal((await on(['key', 'ls', '--json'])).stderr, '');

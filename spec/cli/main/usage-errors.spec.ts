@@ -99,3 +99,38 @@ t.test('an unknown subcommand is named, with those that there are', async (t) =>
   t.notMatch(lines('tell', 'sk-Canary123').join(' '), 'Canary');
   t.match(lines('tell', '--nope')[0], 'There is no option --nope.');
 });
+
+t.test('a third word that is missing or unknown is named, with those that there are', async (t) => {
+  class Keep extends Tell {
+    static override readonly paths = [
+      ['tell', 'secret', 'set'],
+      ['tell', 'secret', 'rm'],
+    ];
+    what = Option.String({ name: 'what' });
+  }
+  const own = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label', enableColors: false });
+  for (const command of [Tell, Keep]) own.register(command);
+  const paths = [['tell'], ['tell', 'secret', 'set'], ['tell', 'secret', 'rm']];
+  const lines = (...argv: string[]): string[] => {
+    try {
+      own.process(argv, ReadableCli.defaultContext);
+    } catch (error) {
+      return usageLines(error, argv, paths);
+    }
+    throw new Error('it was not refused');
+  };
+  const there = 'There are tell secret set, tell secret rm.';
+  t.same(lines('tell', 'secret', 'ls'), ['blockhouse: There is no command tell secret ls.', there]);
+  t.same(lines('tell', 'secret'), ['blockhouse: tell secret lacks its last word.', there]);
+  t.same(lines('tell', 'secret', '--json'), ['blockhouse: tell secret lacks its last word.', there]);
+  t.same(lines('tell', 'secret', 'sk-Canary1'), ['blockhouse: There is no command tell secret like this.', there]);
+  t.equal(lines('tell', 'secret', 'set')[0], 'blockhouse: tell secret set needs <what>.');
+  paths.push(['tell', 'secret']);
+  own.register(
+    class extends Tell {
+      static override readonly paths = [['tell', 'secret']];
+    },
+  );
+  t.same(lines('tell', 'secret', 'foo'), ['blockhouse: There is no command tell secret foo.', there], 'also where the two alone are a command');
+  t.match(lines('tell', 'secret', '--nope')[0], 'There is no option --nope.');
+});

@@ -38,4 +38,6 @@ t.test('the table fits 80 columns, and shows ids and states whole', async (t) =>
   });
   for (const line of lines) t.ok(line.length <= 80, line);
   t.match(lines[2], /^○ {2}anthropic {2}no key yet \(ANTHROPIC_API_KEY\) {2}global/);
+  const at100 = adapterTable([cloud], { width: 100, style: styleFor(false) });
+  t.match(at100, [/DEFAULT MODEL +NAME$/, / A Cloud Of /], 'names stay where there is room for a part of them');
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { displayWidth } from '../../../cli/terminal/layout.ts';
 import { styleFor } from '../../../cli/terminal/output.ts';
-import { aliasTable, groupTable, keyTable, reachedCaps, resolvedLines } from '../../../cli/views/client-tables.ts';
+import { aliasTable, groupTable, keyTable, reachedCaps, reachedGroups, resolvedLines } from '../../../cli/views/client-tables.ts';
 
 const style = styleFor(false);
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
@@ -64,11 +64,44 @@ t.test('limits are shown with their time, and groups where there are any', async
   const limits = { usdPerWeek: 20, usdPerMonth: 50, tokensPerMonth: 1_000_000, inFlight: 4, requestsPerMinute: 60, tokensPerMinute: 9000 };
   const [head, one, other] = keyTable([{ ...KEY, ...limits, group: 'team' }, KEY], { now: NOW, width: 250, style });
   t.match(head, /^KEY +GROUP +TODAY/);
-  t.match(one, /^app +team +\$0\.50 +\$20\.00 a week, \$50\.00 a month, 1,000,000 tokens a month, 4 at once, 60 requests a minute, 9,000 tokens a minute +all/);
+  t.match(
+    one,
+    /^app +team +\$0\.50, 1,200 tokens +\$20\.00 a week, \$50\.00 a month, 1,000,000 tokens a month, 4 at once, 60 requests a minute, 9,000 tokens a minute +all/,
+  );
   t.match(other, /^app +- /);
   const { models: _models, expiresAt: _expiresAt, createdAt: _createdAt, group: _group, ...group } = KEY;
   const groups = [{ ...group, name: 'team', tokensPerMonth: 5, keys: ['app', 'other'] }];
   t.match(groupTable(groups, { width: 80, style }), [/^GROUP +TODAY/, /^team +1,200 tokens +5 tokens a month +app other$/]);
+});
+
+t.test('what was spent is shown in all units of the caps that hold, those of the group among them', async (t) => {
+  const { models: _models, expiresAt: _expiresAt, createdAt: _createdAt, group: _group, ...limits } = KEY;
+  const groups = [{ ...limits, name: 'team', tokensPerDay: 5000, keys: ['app', 'own'] }];
+  const keys = [
+    { ...KEY, group: 'team' },
+    { ...KEY, name: 'own', group: 'team', usdPerDay: 5 },
+    { ...KEY, name: 'both', usdPerDay: 5, tokensPerMonth: 9000 },
+  ];
+  const [, ofGroup, own, both] = keyTable(keys, { now: NOW, width: 250, style }, groups);
+  t.match(ofGroup, /^app +team +1,200 tokens +- +all/);
+  t.match(own, /^own +team +\$0\.50, 1,200 tokens +\$5\.00 /);
+  t.match(both, /^both +- +\$0\.50, 1,200 tokens +\$5\.00, 9,000 tokens a month/);
+});
+
+t.test('a group whose cap is used up is named with its keys, and the command', async (t) => {
+  const { models: _models, expiresAt: _expiresAt, createdAt: _createdAt, group: _group, ...limits } = KEY;
+  const names = Array.from({ length: 7 }, (_, index) => `k${index}`);
+  const groups = [
+    { ...limits, name: 'free', keys: [] },
+    { ...limits, name: 'team', tokensPerDay: 1000, keys: names },
+  ];
+  const keys = names.map((name) => ({ ...KEY, name, group: 'team' }));
+  t.same(
+    reachedGroups(keys, groups, (...words) => words.join(' ')),
+    [
+      'The group team has reached its cap of 1,000 tokens a day, which holds for its keys k0, k1, k2, k3, k4 and 2 more. `key group set team --tokens-per-day <count>` raises it.',
+    ],
+  );
 });
 
 t.test('an alias shows its models in order', async (t) => {

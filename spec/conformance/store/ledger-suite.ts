@@ -1,6 +1,7 @@
 // The laws of the ledger of blocks, over any store (core/store/port.ts).
 import type { Test } from 'tap';
-import type { CallToReserve, LedgerLine, LedgerStore } from '../../../core/store/port.ts';
+import { reportCosts } from '../../../core/block/costs/report.ts';
+import type { CallToReserve, CostsQuery, LedgerLine, LedgerStore } from '../../../core/store/port.ts';
 import { configOf } from '../../support/block-files.ts';
 
 /** Makes an empty ledger. */
@@ -31,10 +32,63 @@ export function callOf(id: string, usd: number, caps: object = { dailyUsd: 1 }, 
   return { id, block, budget: budgetOf(caps), worstCase: { usd, tokens: 100 } };
 }
 
+async function* each(lines: readonly LedgerLine[]): AsyncGenerator<LedgerLine> {
+  yield* lines;
+}
+
 async function all(lines: AsyncIterable<LedgerLine>): Promise<LedgerLine[]> {
   const found: LedgerLine[] = [];
   for await (const line of lines) found.push(line);
   return found;
+}
+
+const EVERY_BY = ['block', 'key', 'connection', 'credential', 'model', 'purpose', 'day', 'day-block', 'day-key', 'day-connection', 'day-model'] as const;
+const FILTERS: readonly Omit<CostsQuery, 'by'>[] = [
+  {},
+  { block: 'ada' },
+  { block: 'nobody' },
+  { from: '2026-11-20' },
+  { to: '2026-11-19' },
+  { block: 'eve', from: '2026-11-19', to: '2026-11-20' },
+];
+
+/** Calls that a report must not trip over: at both ends of a day, of odd names, with counts and costs as providers should never send them. */
+export function oddLines(): LedgerLine[] {
+  const usages = [
+    null,
+    { inputTokens: 7, outputTokens: 5, totalTokens: 12 },
+    { inputTokens: 7, outputTokens: 5, totalTokens: 12, cacheReadTokens: 3, cacheWriteTokens: 1 },
+    { inputTokens: -1, outputTokens: 5, totalTokens: 4 },
+    { inputTokens: 1.5, outputTokens: 5, totalTokens: 6.5 },
+    { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_SAFE_INTEGER, totalTokens: 1 },
+    { inputTokens: 1e300, outputTokens: 0, totalTokens: 1 },
+    { inputTokens: 2, outputTokens: 3, totalTokens: 5, cacheReadTokens: null },
+    { inputTokens: '2', outputTokens: 3, totalTokens: 5 },
+    {},
+  ] as unknown as LedgerLine['usage'][];
+  const costs = [0.1, 0.2, 0.30000000000000004, null, 0, 1e-9, 4.9e-13, 5e-13, 2.5e-12, 123_456.789_012_345_67, 1e300, -1, 1e-7 / 3, 0.0034500000000000004];
+  const times = ['2026-11-18T23:59:59.999Z', '2026-11-19T00:00:00.000Z', '2026-11-20T23:59:59.999Z', '1999-12-31T12:00:00.000Z', '2026-11-21T08:00:00.000Z'];
+  const models = ['m', 'a/b', 'ünïcode "quoted" \\', 'x'.repeat(2048)];
+  return Array.from({ length: 140 }, (_, n) =>
+    lineOf(`odd${n}`, {
+      at: times[n % times.length] as string,
+      block: ['ada', 'eve', 'bob'][n % 3] as string,
+      provider: n % 4 === 0 ? 'a' : 'p',
+      model: models[n % models.length] as string,
+      purpose: n % 5 === 0 ? 'tool' : 'chat',
+      usage: usages[n % usages.length] as LedgerLine['usage'],
+      costUsd: costs[n % costs.length] as number | null,
+      messageId: null,
+      ...(n % 6 === 0 && { credential: n % 12 === 0 ? 'first' : 'second' }),
+      ...(n % 7 === 0 && { failed: true as const }),
+    }),
+  );
+}
+
+/** Each report is, to the last digit, the one from all lines. */
+export async function reportsAreRight(t: Test, ledger: LedgerStore): Promise<void> {
+  const lines = await all(ledger.lines());
+  for (const by of EVERY_BY) for (const filter of FILTERS) t.strictSame(await ledger.report({ by, ...filter }), await reportCosts(each(lines), by, filter), by);
 }
 
 /** Every law as a fact. */
@@ -125,6 +179,22 @@ export function ledgerSuite(t: Test, store: string, open: OpenLedger): void {
     t.equal(last.kind, 'beside');
     aborted.abort();
     if (last.kind === 'beside') await last.changed;
+  });
+
+  t.test(`${store}: a report says what all lines say, in which order and however often they came`, async (t) => {
+    const { ledger } = await opened(t);
+    await reportsAreRight(t, ledger);
+    const lines = oddLines();
+    for (const line of lines) await ledger.append(line);
+    await ledger.append(lines[0] as LedgerLine);
+    await ledger.carry('ada', 'bob');
+    await ledger.append(lineOf('last', { block: 'bob' }));
+    await reportsAreRight(t, ledger);
+    const { total } = await ledger.report({ by: 'block' });
+    t.equal(total.calls, (await all(ledger.lines())).length, 'files leave out lines that no provider should have sent');
+    t.strictSame((await ledger.report({ by: 'day', from: '2026-11-20', to: '2026-11-20' })).rows.length, 1);
+    await t.rejects(ledger.report({ by: 'day', from: '2026-02-30' }), { code: 'INVALID_REQUEST', details: [{ path: 'from' }] });
+    await t.rejects(ledger.report({ by: 'day', from: '2026-11-20', to: '2026-11-19' }), { code: 'INVALID_REQUEST' });
   });
 
   t.test(`${store}: what was spent under another name counts once, however often it is carried`, async (t) => {

@@ -22,6 +22,8 @@ t.test('stored credentials that no adapter can use are reported without their co
     t.same(problems(report, 'auth.json'), expected, content);
     t.equal(report.ok, expected.length === 0);
     t.notMatch(JSON.stringify(report), 'canary');
+    for (const { fix } of report.findings.filter(({ place }) => place === 'auth.json'))
+      t.match(fix, /^Repair .*`blockhouse auth (rm (openai|google)`\) and store it again|set <id>`)/, 'the commands are said');
   }
   rmSync(join(workspace, 'auth.json'));
   symlinkSync('/dev/zero', join(workspace, 'auth.json'));

@@ -1,9 +1,11 @@
+import { createOtlpNetworkExportDelegate } from '@opentelemetry/otlp-exporter-base';
 import * as nodeHttp from '@opentelemetry/otlp-exporter-base/node-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import DEFINITIONS from 'otlp-definitions/build/src/generated/root.js';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { createCollectorSender } from '../../../adapters/outbound/collector-sender.ts';
 import type { Sent } from '../../../transports/telemetry/export-queue.ts';
-import { ByteOutlet, readJsonPartialSuccess, readPartialSuccess } from '../../../transports/telemetry/outlets.ts';
+import { ByteOutlet, type Post, readJsonPartialSuccess, readPartialSuccess } from '../../../transports/telemetry/outlets.ts';
 import type { ByteBatch } from '../../../transports/telemetry/span-batch.ts';
 import { type Collector, startCollector } from '../../support/otlp/collector.ts';
 import { withVariables } from '../../support/otlp/traced.ts';
@@ -17,9 +19,24 @@ const answerOf = (partialSuccess?: object): Buffer => Buffer.from(RESPONSE.encod
 
 const OWN = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', flags: 1 };
 
-async function outletOf(collector: Collector): Promise<ByteOutlet> {
-  const origin = { resource: resourceFromAttributes({ 'service.name': 'x' }), scope: { name: 'x' } };
-  return withVariables({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, async () => new ByteOutlet(nodeHttp, origin));
+async function outletOf(collector: { readonly url: string }, post?: Post, variables = {}): Promise<ByteOutlet> {
+  const origin = { resource: resourceFromAttributes({ 'service.name': 'x' }), scope: { name: 'x', version: '1.2' } };
+  const plain = post && { post, createOtlpNetworkExportDelegate };
+  return withVariables({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...variables }, async () => new ByteOutlet(nodeHttp, origin, plain));
+}
+
+/** As a server sends, with the number of requests that were tried so. */
+function senderOf(t: Test): { readonly post: Post; count: number } {
+  const sender = createCollectorSender();
+  t.teardown(() => sender.close());
+  const counting = {
+    count: 0,
+    post: (...request: Parameters<Post>) => {
+      counting.count += 1;
+      return sender.post(...request);
+    },
+  };
+  return counting;
 }
 
 function exported(outlet: ByteOutlet, batch: ByteBatch = outlet.open()): Promise<Sent> {
@@ -68,4 +85,54 @@ t.test('so is one in JSON, in which a number may be a text', async (t) => {
   t.strictSame(read('{"partialSuccess":{"rejectedLogRecords":3,"errorMessage":"no"}}'), { rejected: 3, errorMessage: 'no' });
   t.strictSame(read('{"partialSuccess":{}}'), {});
   t.throws(() => read('<html>'), SyntaxError);
+});
+
+t.test('a collector that takes plain HTTP gets batches on one connection, with the headers of the variables', async (t) => {
+  const collector = await startCollector(t);
+  const plain = senderOf(t);
+  const outlet = await outletOf(collector, plain.post, { OTEL_EXPORTER_OTLP_HEADERS: 'x-team=blue' });
+  for (let count = 0; count < 3; count += 1) t.strictSame(await exported(outlet), { failure: undefined, refused: 0 });
+  collector.answer = (res) => res.writeHead(200).end(answerOf({ rejectedSpans: 300 }));
+  t.strictSame(await exported(outlet), { failure: undefined, refused: 300 });
+  t.equal(plain.count, 4);
+  t.equal(collector.spans.length, 3);
+  t.match(collector.requests[0], { path: '/v1/traces', headers: { 'x-team': 'blue', 'content-type': 'application/x-protobuf', 'user-agent': 'x/1.2' } });
+});
+
+t.test('what such a collector cannot take now is repeated by the packages, until it takes one', async (t) => {
+  const collector = await startCollector(t);
+  const plain = senderOf(t);
+  const outlet = await outletOf(collector, plain.post);
+  const answers = [503, 503, 200, 200];
+  collector.answer = (res) => res.writeHead(answers.shift() ?? 200, { 'retry-after': '0' }).end();
+  t.strictSame(await exported(outlet), { failure: undefined, refused: 0 });
+  t.equal(collector.requests.length, 3);
+  t.equal(plain.count, 1);
+  await exported(outlet);
+  t.equal(plain.count, 2);
+  answers.push(400);
+  t.match((await exported(outlet)).failure, /400/, 'a refusal for good is none');
+  t.equal(collector.requests.length, 5);
+  await exported(outlet);
+  t.equal(plain.count, 3, 'the packages try the next one first');
+});
+
+t.test('an answer that breaks off is a failure, and so is a collector that is away', async (t) => {
+  const collector = await startCollector(t);
+  const outlet = await outletOf(collector, senderOf(t).post, { OTEL_EXPORTER_OTLP_TIMEOUT: '300' });
+  collector.answer = (res) => res.destroy();
+  t.match((await exported(outlet)).failure, Error);
+  const away = await outletOf({ url: 'http://127.0.0.1:1' }, senderOf(t).post, { OTEL_EXPORTER_OTLP_TIMEOUT: '300' });
+  t.match((await exported(away)).failure, Error);
+});
+
+t.test('what is compressed or encrypted is sent by the packages from the start', async (t) => {
+  const collector = await startCollector(t);
+  const plain = senderOf(t);
+  const outlet = await outletOf(collector, plain.post, { OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' });
+  t.strictSame(await exported(outlet), { failure: undefined, refused: 0 });
+  t.equal(collector.requests[0]?.headers['content-encoding'], 'gzip');
+  const encrypted = await outletOf({ url: 'https://127.0.0.1:1' }, plain.post, { OTEL_EXPORTER_OTLP_TIMEOUT: '300' });
+  t.match((await exported(encrypted)).failure, Error);
+  t.equal(plain.count, 0);
 });

@@ -5,7 +5,8 @@ import t from 'tap';
 import { KEY, keyNamed } from '../../../transports/telemetry/attributes.ts';
 import { ByteOutlet } from '../../../transports/telemetry/outlets.ts';
 import type { Value } from '../../../transports/telemetry/protobuf.ts';
-import { ByteBatch, ObjectBatch, type Origin, RequestHead, SharedAttributes, type SpanBatch, type SpanHead } from '../../../transports/telemetry/span-batch.ts';
+import { ByteBatch, ObjectBatch, type Origin, RequestHead, type SpanBatch, type SpanHead } from '../../../transports/telemetry/span-batch.ts';
+import { SharedAttributes } from '../../../transports/telemetry/span-form.ts';
 import { type Collector, startCollector } from '../../support/otlp/collector.ts';
 import { withVariables } from '../../support/otlp/traced.ts';
 

@@ -75,9 +75,10 @@ function takeEvent(frame: Frame): void {
   for (const listener of listeners) listener(event);
 }
 
-/** Several at once: a busy gateway has thousands a second. An event that was read twice is shown once. */
+/** Several at once: a busy gateway has thousands a second. An event that was read twice is shown once, and of progress, which has the number of the event before it, the newest. */
 function show(): void {
-  const all = new Map([...waiting.reverse(), ...events.peek()].map((event) => [keyOf(event), event]));
+  const all = new Map<string, Happened>();
+  for (const event of [...waiting.reverse(), ...events.peek()]) if (!all.has(keyOf(event))) all.set(keyOf(event), event);
   events.value = [...all.values()].sort((one, other) => other.seq - one.seq).slice(0, KEPT);
   waiting = [];
 }

@@ -16,6 +16,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
+import { Repeat } from '../../../base/repeat.ts';
 import { isFar, later, type ReachedCap, reachedCap } from '../../../block/costs/caps.ts';
 import type { CoreBus } from '../../../bus.ts';
 import type { CappedKey, Caps, GatewayBook, GatewayCall, NoRoom, NotedCall, OpenCall, PeriodSpend, UnderWay, Used } from '../../port.ts';
@@ -74,6 +75,7 @@ export class GatewayLedger implements GatewayBook {
   #timer: NodeJS.Timeout | undefined;
   #saving: NodeJS.Timeout | undefined;
   #isFailing = false;
+  readonly #again = new Repeat(() => this.#queue.add(() => this.#write()));
   /** Of all calls; those of earlier processes, once they are read. */
   #spent = new SpendDays();
   /** Of the calls whose lines are in the file. */
@@ -131,7 +133,7 @@ export class GatewayLedger implements GatewayBook {
     this.#journal.noteAlone(call);
   }
 
-  /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus tells of it once. */
+  /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones, or a second later; the bus tells of it once. */
   record(call: GatewayCall, noted?: NotedCall): void {
     const id = noted === undefined ? call.id : this.#journal.end(noted, call);
     this.#spent.count(call, this.#unwritten); // counted-at-once
@@ -216,6 +218,7 @@ export class GatewayLedger implements GatewayBook {
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#queue.add(() => this.#write());
+    this.#again.end();
     clearTimeout(this.#saving);
     await this.#queue.add(() => this.#save());
     this.#journal.close();
@@ -231,6 +234,7 @@ export class GatewayLedger implements GatewayBook {
       this.#isFailing = false;
     } catch (error) {
       this.#fail(NAME, error);
+      this.#again.begin();
     }
   }
 

@@ -3,15 +3,18 @@
 //
 // durable-line: a line is on disk when its promise resolves. Lines that wait together cost one write and one fsync.
 // one-turn: writing and loading take turns, so that the sums in memory are those of the file and of what `paid-counts` keeps.
-// paid-counts: a call that could not be written was paid all the same. It counts, and is written with the next lines. `ready` refuses until
-//   then, so that no more such lines come together than calls are made at a time.
+// paid-counts: a call that could not be written was paid all the same. It counts, and is written with the next lines, or by itself when
+//   there is room again. `ready` refuses until then, so that no more such lines come together than calls are made at a time.
 // one-step: there is no `await` between the sum of a block and a reservation, so of two calls the second one sees the first.
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { dayStart, monthStart } from '../../../base/calendar.ts';
+import { Repeat } from '../../../base/repeat.ts';
 import { judgeBudget } from '../../../block/costs/budget.ts';
+import { reportCosts } from '../../../block/costs/report.ts';
 import type { CoreBus } from '../../../bus.ts';
-import type { CallToReserve, LedgerLine, LedgerStore, Reserved, Spend, WorstCase } from '../../port.ts';
+import type { CostsReport } from '../../../types.ts';
+import type { CallToReserve, CostsQuery, LedgerLine, LedgerStore, Reserved, Spend, WorstCase } from '../../port.ts';
 import { SpendBook } from './ledger-buckets.ts';
 import { appendText, openLedger } from './ledger-file.ts';
 import type { CarriedLine } from './ledger-lines.ts';
@@ -40,6 +43,8 @@ export class Ledger implements LedgerStore {
   #pending: PendingLine[] = [];
   /** paid-counts. */
   #unwritten: LedgerLine[] = [];
+  /** paid-counts. */
+  readonly #again = new Repeat(() => this.#flushed());
   /** one-turn. */
   readonly #queue = new PQueue({ concurrency: 1 });
   #isClosed = false;
@@ -104,6 +109,10 @@ export class Ledger implements LedgerStore {
     return new LedgerReading(() => this.#queue.add(() => openLedger(this.#path)));
   }
 
+  report({ by, ...filter }: CostsQuery): Promise<CostsReport> {
+    return reportCosts(this.lines(), by, filter);
+  }
+
   /** Read in bounded pieces. */
   newestFirst(block: string, sinceMs: number): AsyncIterable<LedgerLine> {
     return callsNewestFirst(() => this.#queue.add(() => openLedger(this.#path)), block, sinceMs);
@@ -111,6 +120,7 @@ export class Ledger implements LedgerStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#again.end();
     await this.#queue.onIdle();
     await this.ready().catch((error: Error) => {
       this.#bus.emit('workspace.fault', { what: LEDGER_FILE, error: `${this.#unwritten.length} calls could not be written: ${error.message}` });
@@ -142,11 +152,17 @@ export class Ledger implements LedgerStore {
     for (const { line, resolve, reject } of batch) {
       const isCall = !('type' in line);
       if (failure === undefined || isCall) this.#book?.add(line); // one-turn
-      if (failure !== undefined && isCall) this.#unwritten.push(line); // paid-counts
+      if (failure !== undefined && isCall) this.#keep(line);
       if (isCall && line.id !== undefined) this.#reservations.release({ block: line.block, id: line.id });
       if (failure === undefined) resolve();
       else reject(failure.error);
     }
+  }
+
+  /** paid-counts. */
+  #keep(line: LedgerLine): void {
+    this.#unwritten.push(line);
+    this.#again.begin();
   }
 
   async #flushed(): Promise<void> {

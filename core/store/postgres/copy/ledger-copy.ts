@@ -112,6 +112,7 @@ export async function putLedger(database: Database, lines: () => AsyncIterable<C
     await run(sql.ADD_LINEAGE, columns(book.lineage, 3));
     await run(sql.LAST_PART, [book.last]);
     await run(sql.SUM_LEDGER, [MOST_USD]);
+    await run(sql.SUM_COSTS);
   });
 }
 

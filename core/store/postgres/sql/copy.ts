@@ -1,4 +1,5 @@
 // The statements of a copy into and out of a database. Pure: no I/O.
+import { sumLines } from '../migrations/007-sums-of-costs.ts';
 
 /** Of one copy at a time into a schema. */
 export const LOCK_TARGET = { name: 'copy-lock', text: "select pg_try_advisory_xact_lock(hashtext('bh.copy')) as ours" };
@@ -89,13 +90,13 @@ export const BUDGETS = { name: 'copy-budgets', text: 'select block, part from bh
 /** $1 parts. */
 export const NEWEST = { name: 'copy-newest', text: 'select part, max(at) as at from bh.ledger where part = any($1::bigint[]) group by part' };
 
-export const CLEAR_LEDGER = { name: '', text: 'truncate bh.ledger, bh.spend, bh.lineage, bh.budget, bh.reservation' };
+export const CLEAR_LEDGER = { name: '', text: 'truncate bh.ledger, bh.cost_day, bh.spend, bh.lineage, bh.budget, bh.reservation' };
 /** Columns of lines, and $13 their parts. */
 export const ADD_LINES = {
   name: 'copy-add-lines',
   text: `
-insert into bh.ledger (at, call_id, block, provider, model, purpose, message_id, usage, cost_usd, failed, credential, step, part)
-select * from unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::float8[], $10::boolean[], $11::text[], $12::int[], $13::bigint[])
+insert into bh.ledger (at, call_id, block, provider, model, purpose, message_id, usage, cost_usd, failed, credential, step, part, summed)
+select u.*, true from unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::float8[], $10::boolean[], $11::text[], $12::int[], $13::bigint[]) u
 on conflict do nothing`,
 };
 /** $1 names of blocks, $2 their parts. */
@@ -115,6 +116,8 @@ insert into bh.spend (part, quarter, calls, tokens, cost_usd, newest)
 select part, date_bin('15 minutes', at, timestamptz 'epoch'), count(*), sum(ceil(coalesce((usage ->> 'totalTokens')::numeric, 0))), sum(least(coalesce(cost_usd, 0), $1::float8)::numeric(18, 9)), max(at)
 from bh.ledger group by 1, 2`,
 };
+
+export const SUM_COSTS = { name: 'copy-sum-costs', text: sumLines('bh.ledger') };
 
 export const CLEAR_CALLS = { name: '', text: 'truncate bh.gateway_call, bh.key_day, bh.key_grant, bh.gateway_day' };
 /** Columns of sums. */

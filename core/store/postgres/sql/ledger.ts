@@ -3,6 +3,8 @@
 // after-the-lock: what is decided from other rows than the locked one is a statement after the one that waited for the lock, since a statement sees the other
 //   rows as they were before it waited.
 
+import { sumLines } from '../migrations/007-sums-of-costs.ts';
+
 /** The parts of a name's history: its own, and those that were carried to it. $1 the block. */
 const PARTS = `
 with recursive p (part) as (
@@ -50,10 +52,11 @@ export function lineParts(from: number, first = ''): string {
   return `
 p as (insert into bh.budget (block) select ${block}::text ${first} on conflict (block) do update set block = excluded.block returning part),
 l as (
-  insert into bh.ledger (at, call_id, block, part, provider, model, purpose, message_id, usage, cost_usd, failed, credential, step)
+  insert into bh.ledger (at, call_id, block, part, provider, model, purpose, message_id, usage, cost_usd, failed, credential, step, summed)
   select ${at}::timestamptz, ${call}, ${block}, p.part, ${provider}, ${model}, ${purpose}, ${message}, ${usage}::jsonb, ${cost}::float8, ${failed}::boolean, ${credential},
-    ${step}::int from p
-  on conflict do nothing returning at, part),
+    ${step}::int, true from p
+  on conflict do nothing returning at, part, block, provider, credential, model, purpose, usage, cost_usd),
+c as (${sumLines('l')}),
 d as (delete from bh.reservation where call_id = ${call}),
 n as (
   insert into bh.spend as s (part, quarter, calls, tokens, cost_usd, newest)

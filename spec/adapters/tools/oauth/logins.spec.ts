@@ -1,7 +1,9 @@
 // A person signs in: of real servers over loopback, with a browser that is a function. The official client judges what we ask for, and which answers count.
 import { startAuthorization, validateAuthorizationResponseIssuer } from '@modelcontextprotocol/client';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { assertOnePlace } from '../../../../adapters/tools/oauth/logins.ts';
+import { assertOneClient, assertOnePlace, redirectFor } from '../../../../adapters/tools/oauth/logins.ts';
 import type { BeginToolSignIn } from '../../../../core/types.ts';
 import { ROBOT_SECRET } from '../../../support/tools/authorization-server.ts';
 import { type SignedHost, type SignedOptions, signedHost } from '../../../support/tools/signed-host.ts';
@@ -11,6 +13,7 @@ import { failure } from '../../../support/tools/server-rig.ts';
 type Loose = { readonly [Name in keyof BeginToolSignIn]?: BeginToolSignIn[Name] | undefined };
 const signal = new AbortController().signal;
 const REDIRECT = 'http://127.0.0.1:4567/callback';
+type Said = { readonly issuer: string; readonly namesIssuer: boolean };
 const NOBODY: SignedOptions = { oauth: () => undefined };
 
 /** What a browser brings back. */
@@ -134,6 +137,41 @@ t.test('an issuer that nobody has named, and that its answers do not name, must 
   t.doesNotThrow(() => assertOnePlace({ ...authority, namesIssuer: true }), 'then an answer of another one does not count');
   t.doesNotThrow(() => assertOnePlace({ ...authority, authorizationEndpoint: `${evil}/authorize`, namesIssuer: false }));
 });
+
+t.test(
+  'own-redirect: an issuer that nobody has named, and that its answers do not name, has an address of its own at which the browser comes back',
+  async (t) => {
+    const [one, other] = ['https://one.example', 'https://other.example'].map((issuer) => ({ issuer, namesIssuer: false })) as [Said, Said];
+    const own = redirectFor(REDIRECT, one, false);
+    t.match(own, /^http:\/\/127\.0\.0\.1:4567\/callback\?as=[0-9a-f]{32}$/);
+    t.not(redirectFor(REDIRECT, other, false), own);
+    t.equal(redirectFor(REDIRECT, one, true), REDIRECT, 'the user has named it');
+    t.equal(redirectFor(REDIRECT, { ...one, namesIssuer: true }, false), REDIRECT, 'its answers name it');
+    t.throws(() => assertOneClient(one, false), { message: /a client of yours needs its name besides: `--issuer https:\/\/one\.example`/ });
+    t.doesNotThrow(() => assertOneClient(one, true));
+    t.doesNotThrow(() => assertOneClient({ ...one, namesIssuer: true }, false));
+    const signed = await signedHost(t, { ...NOBODY, metadata: (all) => ({ ...all, authorization_response_iss_parameter_supported: false }) });
+    signed.stand.says = null;
+    const file = join(signed.workspace, 'auth.json');
+    for (const [brought, isTaken] of [
+      ['', false],
+      ['&as=ffff', false],
+      [`&as=0123&as=0123`, false],
+      ['&as=0123', true],
+    ] as const) {
+      const query = await browsed((await begin(signed, { clientId: 'person' })).url);
+      writeFileSync(file, readFileSync(file, 'utf8').replace(`"${REDIRECT}"`, `"${REDIRECT}?as=0123"`)); // as it begins without a name: an issuer on this machine must have one
+      const answer = query + brought;
+      const fault = await failure(isTaken ? signed.servers.answerSignIn(answer, REDIRECT) : signed.servers.finishSignIn('crm', { query: answer })); // the page, or the command
+      t.match(
+        fault,
+        { message: isTaken ? /refused \(invalid_grant\)/ : /not from the authorization server that was asked, so nothing of it was used/ },
+        brought,
+      );
+      t.equal(signed.stand.grants('authorization_code').length, isTaken ? 1 : 0, 'whether the code was sent');
+    }
+  },
+);
 
 t.test('a secret goes to nobody that the user has not named', async (t) => {
   const signed = await signedHost(t, NOBODY);

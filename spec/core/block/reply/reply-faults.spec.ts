@@ -420,6 +420,23 @@ t.test('paid-once: an answer whose bill could not be written is kept, and is wri
   }
 });
 
+t.test('an answer is not kept for a message that is cancelled: asked again, it gets another one', async (t) => {
+  const daemon = heldDaemon((call) => call.answer(`Answer ${daemon.calls.length}.`));
+  const one = await startCore(t, { answer: daemon.answer });
+  await one.create('ada', QUICK);
+  const ledger = join(one.workspace, 'ledger.jsonl');
+  mkdirSync(ledger);
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await one.blocks.start('ada');
+  await pulseIn(one, 'ada', 'backoff');
+  t.match(await one.blocks.cancel('ada', id), { status: 'cancelled' });
+  rmdirSync(ledger);
+  await one.blocks.retry('ada', id);
+  await one.told('message.finished', { id, status: 'done' });
+  t.match((await one.blocks.history('ada')).at(-1), { content: 'Answer 2.' });
+  t.equal(ledgerOf(one).length, 2, 'both were paid for');
+});
+
 /** Leaves so little room in the folder that messages fit in, and a long answer does not. */
 function fillUp(folder: string, left: number): string {
   const filler = join(folder, 'filler');

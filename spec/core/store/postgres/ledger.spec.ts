@@ -1,4 +1,5 @@
 // What several servers on one ledger see. The laws of all stores are in spec/conformance/store/.
+import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { PostgresLedger } from '../../../../core/store/postgres/ledger.ts';
 import { PostgresMembership as Membership } from '../../../../core/store/postgres/membership.ts';
@@ -57,6 +58,22 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await ledger.ready();
     t.strictSame(await ledger.spend('ada', [NOON]), [{ usd: 0.5, tokens: 20 }]);
     t.strictSame(await ask('select count(*)::int as n from bh.ledger'), [{ n: 2 }]);
+  });
+
+  t.test('what could not be written is written when the database is back, by a server that makes no further call', async (t) => {
+    const { openByProxy, ask } = await migrated(t);
+    const { database, proxy } = await openByProxy();
+    const ledger = ledgerOn(database);
+    await ledger.ready();
+    proxy.refuse();
+    await t.rejects(ledger.append(lineOf('1')), { code: 'STORE_UNREACHABLE' });
+    ledger.hand(lineOf('2'));
+    ledger.send(lineOf('2'))?.failed();
+    proxy.heal();
+    const written = async (): Promise<unknown> => (await ask('select count(*)::int as n from bh.ledger'))[0]?.['n'];
+    const deadline = performance.now() + 60_000;
+    while ((await written()) !== 2 && performance.now() < deadline) await delay(50);
+    t.equal(await written(), 2);
   });
 
   t.test('L2, L3: a line that was handed over and goes with no answer is written alone, once, and holds its place until then', async (t) => {

@@ -22,11 +22,13 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       { name: '003-credentials' },
       { name: '004-runs' },
       { name: '005-list-texts' },
+      { name: '006-cost-days' },
+      { name: '007-sums-of-costs' },
     ]);
     const done = await Promise.all(Array.from({ length: 5 }, () => migrate(place)));
     t.strictSame(
       done.flat().map(({ name }) => name),
-      ['001-tables', '002-blocks', '003-credentials', '004-runs', '005-list-texts'],
+      ['001-tables', '002-blocks', '003-credentials', '004-runs', '005-list-texts', '006-cost-days', '007-sums-of-costs'],
     );
     t.strictSame(await pendingMigrations(database.query), []);
     await assertMigrated(database);

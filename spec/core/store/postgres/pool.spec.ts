@@ -92,6 +92,13 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.strictSame(await database.query(ONE), [{ one: 1 }]);
   });
 
+  t.test('a statement may say that it takes longer than others', async (t) => {
+    const database = await open(t, { queryTimeoutMs: 50 });
+    const slow = { name: 'slow', text: 'select 1 as one from pg_sleep(0.5)' };
+    await t.rejects(database.query(slow), { code: 'STORE_UNREACHABLE' });
+    t.strictSame(await database.query({ ...slow, name: 'slow-and-patient', withinMs: 60_000 }), [{ one: 1 }]);
+  });
+
   t.test('an answer that is lost is not asked for again, since nothing is known of the outcome', async (t) => {
     const store = await postgresStore(t);
     const proxy = await storeProxy(t, store);

@@ -38,4 +38,22 @@ t.test('what is read again because something earlier is wanted is there once, al
     events.value.map(({ seq }) => seq),
     [4, 3, 2, 1],
   );
+  const progress = (done: number) => ({ ...frame(4), name: 'tool.progressed', data: { progress: done } });
+  for (const done of [1, 2]) topics[0]?.take(progress(done));
+  await shown(5);
+  topics[0]?.take(progress(3));
+  topics[0]?.take(frame(5));
+  await shown(6);
+  t.strictSame(
+    events.value.map(({ seq, name, data }) => [seq, name === 'tool.progressed' ? data['progress'] : '']),
+    [
+      [5, ''],
+      [4, 3],
+      [4, ''],
+      [3, ''],
+      [2, ''],
+      [1, ''],
+    ],
+    'of progress the newest, which is newer than the event whose number it has',
+  );
 });

@@ -245,6 +245,14 @@ t.test('so does one that loses the server of the tool, also while it was away', 
   );
 });
 
+t.test('so does one that was stopped cleanly, and whose tools were all taken away before the next server began', async (t) => {
+  const one = await taskCore(t, takenAway, { files: crashedIn(BEGUN, undefined, { status: 'queued', attempts: 0 }), ...CANNOT });
+  await one.blocks.updateConfig('ada', { tools: null });
+  await one.blocks.start('ada');
+  t.equal((await one.outcome('m1')).status, 'done');
+  t.match(await one.answerTo('m1'), { content: 'I could not pay.', steps: [{ outcome: 'done', preview: 'It was cancelled.' }] });
+});
+
 t.test(
   'a server that can not be asked any more for the task of a tool that was taken away: nobody knows what became of it, and everybody reads why',
   async (t) => {

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { createBus } from '../../../../../core/bus.ts';
 import { GatewayLedger, type GatewayLedgerLimits } from '../../../../../core/store/files/ledger/gateway-ledger.ts';
 import type { GatewayCall } from '../../../../../core/store/port.ts';
+import { until } from '../../../../support/until.ts';
 
 const NOON = Date.parse('2026-11-22T12:00:00.000Z');
 const HOUR = 3_600_000;
@@ -267,6 +268,17 @@ t.test('a line that can not be written is written with the next ones, and the fa
   rmSync(path, { recursive: true });
   t.same(await idsOf(ledger), ['1', '2']);
   t.match(ledger.sums('key', 'app').day, { usd: 0.5, tokens: 30 });
+});
+
+t.test('a line that can not be written is written when that is possible again, though no other call comes', async (t) => {
+  const { workspace, path } = pathIn(t);
+  mkdirSync(path);
+  const { ledger, faults } = ledgerIn(workspace);
+  ledger.record(call('1'));
+  await until('that has failed', () => faults.length === 1);
+  rmSync(path, { recursive: true });
+  await until('the line is in the file', () => existsSync(path) && readFileSync(path, 'utf8').endsWith('\n'));
+  await ledger.close();
 });
 
 t.test('damaged lines are left out', async (t) => {

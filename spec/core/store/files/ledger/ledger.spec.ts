@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -7,6 +7,7 @@ import { Ledger } from '../../../../../core/store/files/ledger/ledger.ts';
 import type { LedgerLine, Spend } from '../../../../../core/store/port.ts';
 import { configOf } from '../../../../support/block-files.ts';
 import { withSmallDisk } from '../../../../support/small-disk.ts';
+import { until } from '../../../../support/until.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const DAY = 24 * 60 * 60 * 1000;
@@ -205,6 +206,16 @@ t.test('a call that could not be written is written with the next lines or at th
   await ledger.close();
   t.equal(readFileSync(path, 'utf8'), text(call('a', 2)));
   t.strictSame(faults, []);
+});
+
+t.test('what could not be written is written when that is possible again, though no further call comes', async (t) => {
+  const workspace = t.testdir({});
+  const path = join(workspace, 'ledger.jsonl');
+  const { ledger } = open(workspace);
+  mkdirSync(path);
+  await t.rejects(ledger.append(call('a')), { code: 'EISDIR' });
+  rmdirSync(path);
+  await until('the line is in the file', () => existsSync(path) && readFileSync(path, 'utf8') === text(call('a')));
 });
 
 t.test('close() waits for the appended lines, and later ones are refused', async (t) => {
