@@ -158,6 +158,8 @@ t.test('the journal has what a provider tells long before the end of its answer,
     await until('it is noted again', () => noted.length > 1);
     const { usage, costUsd } = noted.at(-1) ?? {};
     t.ok((usage?.inputTokens ?? 0) >= told.inputTokens && (costUsd ?? 0) >= pricer.least(told), JSON.stringify([usage, costUsd]));
+    const [sum, exact] = [calls.sumOf({ kind: 'key', name: 'app' }), underWay(calls, holdOf('app'))];
+    t.ok(sum.tokens >= exact.tokens && sum.usd >= exact.usd, 'the sum is never less than what the calls count');
     const { looks } = hold;
     await until('it was looked at again', () => hold.looks > looks);
     t.equal(noted.length, 2, 'once');
