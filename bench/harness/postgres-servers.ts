@@ -20,8 +20,8 @@ type ServerOf = (place: string) => Promise<Store>;
 
 const HI = { content: 'hi', channel: 'api', clientId: undefined, cap: 100 } as const;
 const WRITERS = 24;
-const ROUNDS = 10;
-const ROUND_MS = 4000;
+const ROUNDS = 40;
+const ROUND_MS = 1000;
 const SERVERS = 3;
 const AT_ONCE = 64;
 const CAP_CALLS = 500;

@@ -90,7 +90,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const { ledger, now } = this.#options;
     const sums = isHeld(key) ? this.#held.sumsOf(key) : undefined;
     const heldAt = sums === undefined ? 0 : now();
-    const hasRoom = sums !== undefined && this.#hasRoom(sums, heldAt) && ledger.isShared !== true && call.hasOutput; // all-or-none (key-hold.ts)
+    // A call without output must find room for all of it (all-or-none, key-hold.ts), and one that is refused without a known price is looked at before it is sent.
+    const isUsual = call.hasOutput && !key.refusesUnpriced && ledger.isShared !== true;
+    const hasRoom = sums !== undefined && this.#hasRoom(sums, heldAt) && isUsual;
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }, call.startedAt) : undefined;
     if (sums === undefined) return new KeyPass(call, { key, taken, places: this.#places.of(key) }, this.#admit);
     sums.places ??= this.#places.of(key);
@@ -203,19 +205,20 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     await this.#options.ledger.close();
   }
 
-  /** Undefined, or a promise that resolves, lets the call be sent. */
+  /** Undefined, or a promise that resolves, lets the call be sent. What was looked at in this turn of the event loop, when the call was accepted, still holds. */
   readonly #reserve = (hold: KeyHold, atOnce: boolean): Promise<void> | undefined => {
-    const { prices } = this.#options;
+    const { prices, ledger } = this.#options;
     const pricedAs = this.#pricedAs(hold.call);
     const pricer = pricedAs === undefined ? NO_PRICE : prices.known(pricedAs);
     if (pricer === undefined && pricedAs !== undefined) return prices.pricer(pricedAs).then((known) => this.#reserveAt(hold, known));
-    return this.#reserveAt(hold, pricer ?? NO_PRICE, atOnce && hold.hasRoom);
+    if (atOnce && hold.hasRoom) return this.#held.take(hold, pricer ?? NO_PRICE, ledger.meanOutput(hold.owner.name));
+    return this.#reserveAt(hold, pricer ?? NO_PRICE);
   };
 
-  /** caps-hold. There is no turn between the answer and the hold, so of two calls the second one sees the first. With `hasRoom`, that was asked in this turn. */
-  #reserveAt(hold: KeyHold, pricer: Pricer, hasRoom = false): Promise<void> | undefined {
+  /** caps-hold. There is no turn between the answer and the hold, so of two calls the second one sees the first. */
+  #reserveAt(hold: KeyHold, pricer: Pricer): Promise<void> | undefined {
     const { ledger, now } = this.#options;
-    const key = hasRoom ? hold.owner : this.#stillAllowed(hold);
+    const key = this.#stillAllowed(hold);
     hold.owner = key;
     if (key.refusesUnpriced) {
       assertPriced(key, hold.call, pricer, this.#unbilled.isRefused(hold.call));
@@ -224,7 +227,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
     const meanOutput = ledger.meanOutput(key.name);
-    const room = hasRoom || ledger.room(this.#held.sumsOf(key), this.#held.beside(hold, pricer, meanOutput));
+    const room = ledger.room(this.#held.sumsOf(key), this.#held.beside(hold, pricer, meanOutput));
     if (room instanceof Promise) {
       return room.then((answer) => {
         this.#caps.assertRoom(key, answer);
@@ -232,7 +235,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       });
     }
     this.#caps.assertRoom(key, room);
-    if (!hasRoom) hold.at = isoTime(now());
+    hold.at = isoTime(now());
     return this.#held.take(hold, pricer, meanOutput);
   }
 

@@ -3,7 +3,7 @@
 // in-both-or-none: a line with `summed` is in the sums, and one with `false` is not, in whichever moment is seen.
 import type { CallPurpose } from '../../../schemas/block-costs.ts';
 import type { CostsReport } from '../../../types.ts';
-import { COLUMNS, COUNTED, DAY, sumLines, sumOf } from '../migrations/007-sums-of-costs.ts';
+import { COUNTED, DAY, sumLines, sumOf } from '../migrations/007-sums-of-costs.ts';
 import type { Statement } from '../pool.ts';
 
 /** For a transaction: who adds up what others have written does so alone. A line of its own is added by the statement that writes it. */
@@ -59,23 +59,26 @@ export interface SumsRow {
   readonly trillionths: string;
 }
 
-/** $1 the block, $2 and $3 the first and the last day; null for all. It sees sums and lines in one moment: in-both-or-none. */
+/**
+ * $1 the block, $2 and $3 the first and the last day; null for all. Of a row there may be two: what is in the sums, and what is not yet. They are added up apart, since a database
+ * knows nothing of the rows of both together, and would sort all of them. It sees both in one moment: in-both-or-none.
+ */
 export function report(by: CostsReport['by']): Statement {
   const groups = GROUPS[by];
-  const of = (name: string): string => (name === 'day' ? "to_char(day, 'YYYY-MM-DD') as day" : name);
-  const sums = ['input', 'output', 'cache_read', 'cache_write'].map((name) => `${sumOf(name)} as ${name}`).join(', ');
+  const tokens = ['input', 'output', 'cache_read', 'cache_write'].map((name) => `${sumOf(name)} as ${name}`);
+  const sums = ['sum(calls) as calls', ...tokens, 'sum(unpriced) as unpriced', 'round(sum(cost_usd) * 1000000000000)::text as trillionths'];
+  const shown = groups.map((name) => (name === 'day' ? "to_char(day, 'YYYY-MM-DD') as day" : name));
+  const grouped = groups.length > 0 ? `group by ${groups.join(', ')}` : 'having count(*) > 0';
   const filtered = (day: string): string => `($1::text is null or block = $1) and ($2::date is null or ${day} >= $2) and ($3::date is null or ${day} <= $3)`;
   return {
     name: `costs-report-${by}`,
     withinMs: WITHIN_MS,
     text: `
-with a as (
-  select ${COLUMNS} from bh.cost_day where ${filtered('day')}
-  union all
-  select l.block, ${DAY}, null, l.provider, l.credential, l.model, l.purpose, 1, greatest(n.input, 0), greatest(n.output, 0), greatest(n.cache_read, 0),
-    greatest(n.cache_write, 0), (c.usd is null)::int, coalesce(c.usd, 0)
-  from bh.ledger l${COUNTED} where not l.summed and ${filtered(DAY)})
-select ${[...groups.map(of), 'sum(calls) as calls', sums, 'sum(unpriced) as unpriced', 'round(sum(cost_usd) * 1000000000000)::text as trillionths'].join(', ')}
-from a ${groups.length > 0 ? `group by ${groups.map((name) => `a.${name}`).join(', ')}` : 'having count(*) > 0'}`,
+select ${[...shown, ...sums].join(', ')} from bh.cost_day where ${filtered('day')} ${grouped}
+union all
+select ${[...shown, ...sums].join(', ')} from (
+  select l.block, ${DAY} as day, l.provider, l.credential, l.model, l.purpose, 1 as calls, greatest(n.input, 0) as input, greatest(n.output, 0) as output,
+    greatest(n.cache_read, 0) as cache_read, greatest(n.cache_write, 0) as cache_write, (c.usd is null)::int as unpriced, coalesce(c.usd, 0) as cost_usd
+  from bh.ledger l${COUNTED} where not l.summed and ${filtered(DAY)}) a ${grouped}`,
   };
 }
