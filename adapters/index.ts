@@ -5,7 +5,6 @@ import { createBedrock } from './bedrock/index.ts';
 import { createGoogle } from './google/index.ts';
 import { createOllama } from './ollama/index.ts';
 import { createOpenAI } from './openai/index.ts';
-import { type CollectorSender, createCollectorSender as collectorSender } from './outbound/collector-sender.ts';
 import { createNoticeSender as noticeSender } from './outbound/notice-sender.ts';
 
 export { createStandIn, type StandInOptions } from './stand-in.ts';
@@ -13,11 +12,6 @@ export { createStandIn, type StandInOptions } from './stand-in.ts';
 /** What sends notifications, with connections of its own; `core.close()` closes them. */
 export function createNoticeSender(): NoticeSender {
   return noticeSender();
-}
-
-/** What sends to a collector of OpenTelemetry, with connections of its own; who has it closes it. */
-export function createCollectorSender(): CollectorSender {
-  return collectorSender();
 }
 
 /** New instances, each with connections of its own; `core.close()` closes them. */

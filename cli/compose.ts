@@ -225,7 +225,10 @@ async function observe(
   const unwatch = watchLoop(core.events);
   logContent(log, env, hasCollector && contents !== undefined);
   if (!hasCollector) return { metrics, telemetry: undefined, unwatch };
-  const [{ startTelemetry }, { createCollectorSender }] = await Promise.all([import('../transports/telemetry/index.ts'), import('../adapters/index.ts')]);
+  const [{ startTelemetry }, { createCollectorSender }] = await Promise.all([
+    import('../transports/telemetry/index.ts'),
+    import('../adapters/outbound/collector-sender.ts'),
+  ]);
   return { metrics, telemetry: await startTelemetry(core, { env, log, metrics: metrics.metrics, contents, collector: createCollectorSender() }), unwatch };
 }
 

@@ -82,6 +82,7 @@ export type {
   AnswerPiece,
   ChatCall,
   ChatEvent,
+  CollectorSender,
   ConnectionProfile,
   ContentTap,
   EmbedBatch,

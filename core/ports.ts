@@ -391,3 +391,10 @@ export interface NoticeSender {
   /** Ends what is under way. */
   close(): Promise<void>;
 }
+
+/** What sends to a collector of OpenTelemetry that takes plain HTTP. */
+export interface CollectorSender {
+  /** One POST, without a second try. Rejects with a BlockhouseError if no whole answer came in time. */
+  post(url: URL, headers: Readonly<Record<string, string>>, body: Buffer, timeoutMs: number): Promise<{ readonly status: number; readonly body: Buffer }>;
+  close(): Promise<void>;
+}

@@ -3,24 +3,11 @@
 //
 // small-answers: more of an answer than MAX_BYTES is not kept. It says which spans the collector has refused.
 import { never } from '../../core/base/abort.ts';
+import type { CollectorSender } from '../../core/index.ts';
 import { Upstream, type UpstreamHandler } from './client.ts';
 
 const MAX_BYTES = 64 * 1024;
 const NO_SETTINGS = { values: {}, sources: {} };
-
-/** What a collector has answered. */
-export interface CollectorAnswer {
-  readonly status: number;
-  readonly body: Buffer;
-}
-
-/** What sends, with connections of its own. */
-export interface CollectorSender {
-  /** One POST, without redirects and without a second try. Rejects with a BlockhouseError if no whole answer came, or none in time. */
-  post(url: URL, headers: Readonly<Record<string, string>>, body: Uint8Array, timeoutMs: number): Promise<CollectorAnswer>;
-  /** Ends what is under way. */
-  close(): Promise<void>;
-}
 
 /** A sender to collectors that the operator has named: no address is forbidden. */
 export function createCollectorSender(): CollectorSender {
@@ -31,9 +18,8 @@ export function createCollectorSender(): CollectorSender {
       const egress = { trustedOrigins: origins, allowedOrigins: origins, ownKey: false, isKeyless: true };
       const timeouts = { connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs };
       const answer = new AnswerReader();
-      const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
       const call = { settings: NO_SETTINGS, egress, timeouts, signal: never() };
-      await upstream.send(call, { method: 'POST', url, headers: { ...headers }, body: bytes }, answer);
+      await upstream.send(call, { method: 'POST', url, headers: { ...headers }, body }, answer);
       return answer.whole();
     },
     close: () => upstream.close(),
@@ -46,7 +32,7 @@ class AnswerReader implements UpstreamHandler {
   readonly #pieces: Buffer[] = [];
   #length = 0;
 
-  whole(): CollectorAnswer {
+  whole(): { readonly status: number; readonly body: Buffer } {
     return { status: this.#status, body: Buffer.concat(this.#pieces) };
   }
 

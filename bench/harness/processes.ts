@@ -35,6 +35,11 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
+// A reader that has read enough, such as `head`, ends no measurement: what was started has to be ended.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 /** Starts a process and resolves once it has printed its URL. Of the environment it inherits only PATH. */
 export async function launch({ name, args, env = {}, cwd, url }: Launch): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));

@@ -10,6 +10,9 @@ import { CLI } from './run.ts';
 /** False where tmux is not installed, and then the reason to skip. */
 export const noTerminal: string | false = spawnSync('tmux', ['-V']).status === 0 ? false : 'tmux is not installed';
 
+/** To look at a screen takes two processes. */
+const LOOK_MS = 60;
+
 export interface Terminal {
   /** Types text as it is. */
   type(text: string): void;
@@ -55,7 +58,7 @@ export function openTerminal(t: Test, args: readonly string[], env: Record<strin
     screen,
     shows: async (pattern) => {
       try {
-        await until(`the screen shows ${pattern}`, () => pattern.test(screen()), 20_000);
+        await until(`the screen shows ${pattern}`, () => pattern.test(screen()), 20_000, LOOK_MS);
       } catch (error) {
         throw new Error(`${(error as Error).message}:\n${screen()}`);
       }

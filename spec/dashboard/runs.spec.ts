@@ -96,6 +96,7 @@ t.test('a call that goes on says how far it is, in the words of its server, and 
   await one.post('ada', 'Book.');
   await until('the call runs', () => made !== undefined);
   const page = await one.world.page('/ui/blocks/ada');
+  const events = await one.world.page('/ui/events');
   const live = page.locator('.log .acc', { hasText: 'bank/pay' });
   await page.waitForLoadState('networkidle');
   let step = 0;
@@ -111,6 +112,10 @@ t.test('a call that goes on says how far it is, in the words of its server, and 
     t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
     t.strictSame(await axeFindings(page), [], String(width));
   }
+  const said = events.locator('tr', { hasText: 'tool.progressed' });
+  await said.first().waitFor();
+  t.equal(await said.count(), 1, 'of all that it has said, the events show the newest');
+  if (process.env['SHOTS'] !== undefined) await events.screenshot({ path: `${process.env['SHOTS']}/events.png` });
   end();
   await page.getByText('All done.').waitFor();
   t.equal(await live.count(), 0);

@@ -25,6 +25,8 @@ const UNREAD_CLIENTS = 5;
 const PIPELINED_ASKS = 6;
 /** The promise is 30 s, counted from the last byte that a client took. */
 const UNREAD_LIMIT_MS = 36_000;
+/** The system goes through all connections of the machine for each look. */
+const LOOK_MS = 500;
 const MAX_CONNECTIONS = 40;
 const JSON_TYPE = 'Content-Type: application/json\r\n';
 const CLOSE = 'Connection: close\r\n';
@@ -746,7 +748,7 @@ async function leaveLogsUnread(): Promise<{ grownMiB: number; answersMiB: number
   const pipelined = [await silent(ask('plain').repeat(PIPELINED_ASKS))];
   const ports: number[] = [];
   for (let n = 0; n < UNREAD_CLIENTS; n += 1) ports.push(await silent(ask('escapes')));
-  await until('the server has cut them off', () => heldByServer(unread.port, [...ports, ...pipelined]) === 0, UNREAD_LIMIT_MS).catch(() => undefined); // told by the case
+  await until('the server has cut them off', () => heldByServer(unread.port, [...ports, ...pipelined]) === 0, UNREAD_LIMIT_MS, LOOK_MS).catch(() => undefined); // told by the case
   const answersMiB = (UNREAD_CLIENTS * 6 + PIPELINED_ASKS) * 1.25;
   const result = {
     grownMiB: peakRssMiB(unread.pid) - before,

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Attributes } from '@opentelemetry/api';
-import type { Core, CoreEvents, Environment } from '../../core/index.ts';
+import type { CollectorSender, Core, CoreEvents, Environment } from '../../core/index.ts';
 import type { TransportLog } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { BlockSpans } from './block-spans.ts';
@@ -35,7 +35,7 @@ export interface TelemetryOptions {
   /** The tap of the core, where prompts and answers are exported (`openContents`). */
   readonly contents?: Contents | undefined;
   /** Sends to collectors that take plain HTTP; left out, the packages send all. */
-  readonly collector?: { readonly post: Post; close(): Promise<void> } | undefined;
+  readonly collector?: CollectorSender | undefined;
   /** For tests. */
   readonly loaders?: Loaders | undefined;
 }

@@ -2,6 +2,7 @@
 // (span-batch.ts), since to make objects of the packages and their bytes took a small request a fifth of its time; for spans in JSON, the packages do all of it.
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { parseJson } from '../../core/base/json.ts';
+import type { CollectorSender } from '../../core/index.ts';
 import { ByteEvents, type EventBatch, JsonEvents } from './event-batch.ts';
 import type { Outlet, Sent } from './export-queue.ts';
 import type { OtlpProtocol } from './settings.ts';
@@ -13,13 +14,8 @@ export type NodeHttp = Pick<
   'convertLegacyHttpOptions' | 'createOtlpHttpExportDelegate' | 'createOtlpHttpExporterMetrics'
 >;
 
-/** One POST. Rejects if no answer came. */
-export type Post = (
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  body: Uint8Array,
-  timeoutMs: number,
-) => Promise<{ readonly status: number; readonly body: Uint8Array }>;
+/** One POST. */
+export type Post = CollectorSender['post'];
 
 /** What sends where nothing but HTTP is needed. */
 export interface PlainHttp extends Pick<typeof import('@opentelemetry/otlp-exporter-base'), 'createOtlpNetworkExportDelegate'> {
@@ -83,7 +79,7 @@ class PlainTransport {
   async send(data: Uint8Array, timeoutMs: number) {
     this.isRetryable = true;
     const headers = { 'user-agent': this.#userAgent, ...(await this.#options.headers()) };
-    const { status, body } = await this.#post(this.#url, headers, data, timeoutMs);
+    const { status, body } = await this.#post(this.#url, headers, Buffer.from(data.buffer, data.byteOffset, data.byteLength), timeoutMs);
     this.isRetryable = RETRYABLE.has(status);
     if (status >= 200 && status < 300) return { status: 'success' as const, data: body };
     return { status: 'failure' as const, error: new Error(`The collector has answered with the status ${status}.`) };

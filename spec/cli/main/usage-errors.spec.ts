@@ -119,10 +119,22 @@ t.test('a third word that is missing or unknown is named, with those that there 
     }
     throw new Error('it was not refused');
   };
+  own.register(Ask);
+  paths.push(['ask']);
+  t.equal(lines('ask', '--who', 'me')[0], 'blockhouse: ask needs <what>.', 'a command of one word is no such group');
+  t.equal(lines('ask')[0], 'blockhouse: ask needs <what>.');
   const there = 'There are tell secret set, tell secret rm.';
   t.same(lines('tell', 'secret', 'ls'), ['blockhouse: There is no command tell secret ls.', there]);
   t.same(lines('tell', 'secret'), ['blockhouse: tell secret lacks its last word.', there]);
   t.same(lines('tell', 'secret', '--json'), ['blockhouse: tell secret lacks its last word.', there]);
   t.same(lines('tell', 'secret', 'sk-Canary1'), ['blockhouse: There is no command tell secret like this.', there]);
   t.equal(lines('tell', 'secret', 'set')[0], 'blockhouse: tell secret set needs <what>.');
+  paths.push(['tell', 'secret']);
+  own.register(
+    class extends Tell {
+      static override readonly paths = [['tell', 'secret']];
+    },
+  );
+  t.same(lines('tell', 'secret', 'foo'), ['blockhouse: There is no command tell secret foo.', there], 'also where the two alone are a command');
+  t.match(lines('tell', 'secret', '--nope')[0], 'There is no option --nope.');
 });

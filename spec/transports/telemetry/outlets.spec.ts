@@ -3,7 +3,7 @@ import * as nodeHttp from '@opentelemetry/otlp-exporter-base/node-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import DEFINITIONS from 'otlp-definitions/build/src/generated/root.js';
 import t, { type Test } from 'tap';
-import { createCollectorSender } from '../../../adapters/index.ts';
+import { createCollectorSender } from '../../../adapters/outbound/collector-sender.ts';
 import type { Sent } from '../../../transports/telemetry/export-queue.ts';
 import { ByteOutlet, type Post, readJsonPartialSuccess, readPartialSuccess } from '../../../transports/telemetry/outlets.ts';
 import type { ByteBatch } from '../../../transports/telemetry/span-batch.ts';

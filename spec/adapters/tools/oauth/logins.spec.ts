@@ -161,7 +161,8 @@ t.test(
     ] as const) {
       const query = await browsed((await begin(signed, { clientId: 'person' })).url);
       writeFileSync(file, readFileSync(file, 'utf8').replace(`"${REDIRECT}"`, `"${REDIRECT}?as=0123"`)); // as it begins without a name: an issuer on this machine must have one
-      const fault = await failure(signed.servers.finishSignIn('crm', { query: query + brought }));
+      const answer = query + brought;
+      const fault = await failure(isTaken ? signed.servers.answerSignIn(answer, REDIRECT) : signed.servers.finishSignIn('crm', { query: answer })); // the page, or the command
       t.match(
         fault,
         { message: isTaken ? /refused \(invalid_grant\)/ : /not from the authorization server that was asked, so nothing of it was used/ },
