@@ -11,7 +11,6 @@ import { parseStorePlace } from '../../core/store/postgres/place.ts';
 import { Database } from '../../core/store/postgres/pool.ts';
 import { connectPostgres } from '../../core/store/postgres/postgres-store.ts';
 import { PostgresLedger } from '../../core/store/postgres/ledger.ts';
-import { SUM_LEDGER } from '../../core/store/postgres/sql/copy.ts';
 import { configOf } from '../../spec/support/block-files.ts';
 import { ask, postgresStore } from '../../spec/support/postgres.ts';
 
@@ -25,6 +24,7 @@ const HALF_A_YEAR_S = 15_800_000;
 const MONTHS = 7;
 const REPORTS = 10;
 const CALLS = 2000;
+const BLOCKS = 1000;
 const USAGE = `'{"inputTokens":900,"outputTokens":100,"totalTokens":1000}'`;
 
 /** Half a year of a thousand blocks, as a version without sums would have left it; and what the step that makes the sums takes. */
@@ -43,28 +43,24 @@ async function billed({ t, say }: Bench, lines: number): Promise<string> {
        select now() - n * interval '1 s' * ${HALF_A_YEAR_S / lines}, 'c' || n, 'b' || n % 1000, 'openai', 'm' || n % 20, 'chat', 1 + n % 1000, ${USAGE}, 0.001, null
        from generate_series(1, ${lines}) n`,
     );
-    await ask(store, "insert into bh.budget (block, part) select 'b' || n % 1000, 1 + n % 1000 from generate_series(1, 1000) n");
-    await ask(store, SUM_LEDGER.text, [1e6]);
     say(`${lines} calls made in`, `${((performance.now() - from) / 1000).toFixed(0)} s`);
     from = performance.now();
     await ask(store, SUMS_OF_COSTS);
     say('  their sums of days, and the index, by the migration', `${((performance.now() - from) / 1000).toFixed(1)} s`);
-    for (const table of ['ledger', 'cost_day', 'spend', 'budget']) await ask(store, `vacuum analyze bh.${table}`);
-    const [rows] = await ask(store, 'select (select count(*) from bh.cost_day)::int as sums, (select count(*) from bh.spend)::int as quarters');
-    say('  rows', `${rows?.['sums']} sums of days, ${rows?.['quarters']} of quarters of an hour`);
+    for (const table of ['ledger', 'cost_day']) await ask(store, `vacuum analyze bh.${table}`);
+    const [rows] = await ask(store, 'select count(*)::int as sums from bh.cost_day');
+    say('  sums of days', String(rows?.['sums']));
     return store;
   } finally {
     await database.close();
   }
 }
 
-let store: Promise<string> | undefined;
-
 /** A report of what half a year has cost, by model and otherwise. */
 export async function report(bench: Bench, lines: number): Promise<void> {
-  store ??= billed(bench, lines);
+  const store = await billed(bench, lines);
   const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
-  const core = createCore({ adapters: [createOllama()], env: {}, store: await connectStore(await store), workspace });
+  const core = createCore({ adapters: [createOllama()], env: {}, store: await connectStore(store), workspace });
   await core.start();
   try {
     for (const by of ['model', 'block', 'day', 'day-model'] as const) {
@@ -85,10 +81,21 @@ export async function report(bench: Bench, lines: number): Promise<void> {
   }
 }
 
-/** What one block among all may spend, and the reservation of its call. */
+/** What one block among all may spend, and the reservation of its call: after half a year, in which each block was called once in a quarter of an hour at most. */
 export async function spent(bench: Bench, lines: number): Promise<void> {
-  store ??= billed(bench, lines);
-  const database = await Database.open(parseStorePlace(await store), { connections: 1 });
+  const spread = Math.max(1, Math.floor(HALF_A_YEAR_S / 900 / (lines / BLOCKS)));
+  const store = await postgresStore(bench.t);
+  await (await connectPostgres(store)).close();
+  await ask(store, `insert into bh.budget (block, part) select 'b' || n, n from generate_series(0, ${BLOCKS - 1}) n`);
+  await ask(
+    store,
+    `insert into bh.spend (part, quarter, calls, tokens, cost_usd, newest)
+     select p, date_bin('15 minutes', now(), timestamptz 'epoch') - q * interval '15 minutes' * ${spread}, 1, 1000, 0.001, now()
+     from generate_series(0, ${BLOCKS - 1}) p, generate_series(1, ${lines / BLOCKS}) q`,
+  );
+  await ask(store, 'vacuum analyze bh.spend');
+  await ask(store, 'vacuum analyze bh.budget');
+  const database = await Database.open(parseStorePlace(store), { connections: 1 });
   const ledger = new PostgresLedger({ database, node: () => null, now: Date.now });
   const { budget } = configOf({ budget: { dailyUsd: 1e6, monthlyUsd: 1e6 } });
   const times: number[] = [];

@@ -14,8 +14,9 @@ const AT_ONCE = 2000;
 /** Rejects with INVALID_REQUEST for a filter that is wrong, and with STORE_UNREACHABLE. */
 export async function reportOf(database: Database, { by, ...filter }: CostsQuery): Promise<CostsReport> {
   assertDays(filter);
-  const { block = null, from = null, to = null } = filter;
-  const rows = await database.query<SumsRow>(report(by), [block, from, to]);
+  const { block, from, to } = filter;
+  const values = [block, from, to].filter((value) => value !== undefined);
+  const rows = await database.query<SumsRow>(report(by, [block !== undefined, from !== undefined, to !== undefined]), values);
   return reportSums(
     rows.map(({ day, credential, calls, input, output, cache_read: cacheRead, cache_write: cacheWrite, unpriced, trillionths, ...more }) => ({
       ...more,

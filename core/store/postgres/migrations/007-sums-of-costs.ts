@@ -1,6 +1,7 @@
 // Adds up the calls of blocks from before, and finds those that servers of the version before still write. Pure: no I/O.
 //
 // as-in-code: a line counts as `bucketOf` in block/costs/costs.ts has it, and money as in money-sum.ts there: a conformance test compares both.
+// known-rare: without figures on the new column, a database would expect half of all lines to be those of older servers, and read all of them.
 // newest-last: nobody writes into a part while its index is made. Those of months that are over come first, so servers wait for that of this month alone.
 
 /** The largest count that code has exactly. */
@@ -43,12 +44,13 @@ on conflict (block, day, facts) do update set ${[...added, ...tokens].join(', ')
 
 export const SUMS_OF_COSTS = `
 ${sumLines('(select * from bh.ledger where summed is null)').trim()};
+analyze bh.ledger (summed);
 do $$
 declare part regclass;
 begin
   for part in select inhrelid::regclass from pg_inherits where inhparent = 'bh.ledger'::regclass order by inhrelid::regclass::text loop
-    execute format('create index on %s (at, call_id) where not summed', part);
+    execute format('create index on %s (at, call_id) where summed is false', part);
   end loop;
 end $$;
-create index ledger_unsummed on bh.ledger (at, call_id) where not summed;
+create index ledger_unsummed on bh.ledger (at, call_id) where summed is false;
 `;

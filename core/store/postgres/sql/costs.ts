@@ -12,9 +12,9 @@ export const LOCK_COSTS = { name: 'costs-lock', text: "select pg_advisory_xact_l
 export const FOLD = {
   name: 'costs-fold',
   text: `
-with u as (select at, call_id from bh.ledger where not summed order by at, call_id limit $1 for update),
+with u as (select at, call_id from bh.ledger where summed is false order by at, call_id limit $1 for update),
 l as (
-  update bh.ledger o set summed = true from u where o.at = u.at and o.call_id = u.call_id and not o.summed
+  update bh.ledger o set summed = true from u where o.at = u.at and o.call_id = u.call_id and o.summed is false
   returning o.at, o.block, o.provider, o.credential, o.model, o.purpose, o.usage, o.cost_usd),
 s as (${sumLines('l')})
 select count(*)::int as lines from l`,
@@ -60,25 +60,27 @@ export interface SumsRow {
 }
 
 /**
- * $1 the block, $2 and $3 the first and the last day; null for all. Of a row there may be two: what is in the sums, and what is not yet. They are added up apart, since a database
+ * The values are the block, and the first and the last day, as far as they are given: what a plan must hold for with and without them is a bad one. Of a row there may be two: what is in the sums, and what is not yet. They are added up apart, since a database
  * knows nothing of the rows of both together, and would sort all of them. It sees both in one moment: in-both-or-none.
  */
-export function report(by: CostsReport['by']): Statement {
+export function report(by: CostsReport['by'], given: readonly [block: boolean, from: boolean, to: boolean]): Statement {
   const groups = GROUPS[by];
   const tokens = ['input', 'output', 'cache_read', 'cache_write'].map((name) => `${sumOf(name)} as ${name}`);
   const sums = ['sum(calls) as calls', ...tokens, 'sum(unpriced) as unpriced', 'round(sum(cost_usd) * 1000000000000)::text as trillionths'];
   const shown = groups.map((name) => (name === 'day' ? "to_char(day, 'YYYY-MM-DD') as day" : name));
   const grouped = groups.length > 0 ? `group by ${groups.join(', ')}` : 'having count(*) > 0';
-  const filtered = (day: string): string => `($1::text is null or block = $1) and ($2::date is null or ${day} >= $2) and ($3::date is null or ${day} <= $3)`;
+  const [block, from, to] = given.map((isGiven, place) => isGiven && `$${given.slice(0, place + 1).filter(Boolean).length}`);
+  const filtered = (day: string): string =>
+    `${block ? ` and block = ${block}` : ''}${from ? ` and ${day} >= ${from}::date` : ''}${to ? ` and ${day} <= ${to}::date` : ''}`;
   return {
-    name: `costs-report-${by}`,
+    name: `costs-report-${by}-${given.map(Number).join('')}`,
     withinMs: WITHIN_MS,
     text: `
-select ${[...shown, ...sums].join(', ')} from bh.cost_day where ${filtered('day')} ${grouped}
+select ${[...shown, ...sums].join(', ')} from bh.cost_day where true${filtered('day')} ${grouped}
 union all
 select ${[...shown, ...sums].join(', ')} from (
   select l.block, ${DAY} as day, l.provider, l.credential, l.model, l.purpose, 1 as calls, greatest(n.input, 0) as input, greatest(n.output, 0) as output,
     greatest(n.cache_read, 0) as cache_read, greatest(n.cache_write, 0) as cache_write, (c.usd is null)::int as unpriced, coalesce(c.usd, 0) as cost_usd
-  from bh.ledger l${COUNTED} where not l.summed and ${filtered(DAY)}) a ${grouped}`,
+  from bh.ledger l${COUNTED} where l.summed is false${filtered(DAY)}) a ${grouped}`,
   };
 }

@@ -2,6 +2,8 @@
 //
 // after-the-lock: what is decided from other rows than the locked one is a statement after the one that waited for the lock, since a statement sees the other
 //   rows as they were before it waited.
+// by-part: a database can't know that a name has few parts, and would read what all blocks have spent. So what a part has spent is looked up for each part: an `offset` keeps
+//   it from being joined in another way.
 
 import { sumLines } from '../migrations/007-sums-of-costs.ts';
 
@@ -17,7 +19,7 @@ export const LOCK = {
   text: 'insert into bh.budget (block) values ($1) on conflict (block) do update set block = excluded.block',
 };
 
-/** What was spent and is reserved, after the parts `p` and `taken`, which has a row if the call has got a reservation. */
+/** by-part. What was spent and is reserved, after the parts `p` and `taken`, which has a row if the call has got a reservation. */
 const STOOD = `
 held as (select coalesce(sum(usd), 0) as usd, coalesce(sum(tokens), 0) as tokens from bh.reservation where block = $1 and call_id <> $4)
 select coalesce(sum(s.cost_usd) filter (where s.quarter >= $2::timestamptz), 0) as day_usd,
@@ -25,7 +27,8 @@ select coalesce(sum(s.cost_usd) filter (where s.quarter >= $2::timestamptz), 0) 
   coalesce(sum(s.cost_usd) filter (where s.quarter >= $3::timestamptz), 0) as month_usd,
   coalesce(sum(s.tokens) filter (where s.quarter >= $3::timestamptz), 0) as month_tokens,
   (select usd from held) as held_usd, (select tokens from held) as held_tokens, exists (select from taken) as is_taken
-from p join bh.spend s on s.part = p.part and s.quarter >= least($2::timestamptz, $3::timestamptz)`;
+from p cross join lateral (
+  select s.quarter, s.cost_usd, s.tokens from bh.spend s where s.part = p.part and s.quarter >= least($2::timestamptz, $3::timestamptz) offset 0) s`;
 
 /** $2 and $3 begin the day and the month; $4 is the call that asks, whose reservation may be here already. */
 export const STAND = { name: 'budget-stand', text: `${PARTS}, taken as (select where false),${STOOD}` };
@@ -69,8 +72,9 @@ i as (select date_bin(${QUARTER}u.since, timestamptz 'epoch') as since, u.place 
 x as (
   select quarter, tokens, cost_usd from n
   union all
-  select s.quarter, s.tokens, s.cost_usd from r join bh.spend s on s.part = r.part
-  where s.quarter >= (select min(since) from i) and not exists (select from n where n.part = s.part and n.quarter = s.quarter)),
+  select s.quarter, s.tokens, s.cost_usd
+  from r cross join lateral (select * from bh.spend s where s.part = r.part and s.quarter >= (select min(since) from i) offset 0) s
+  where not exists (select from n where n.part = s.part and n.quarter = s.quarter)),
 spends as (
   select coalesce(sum(x.cost_usd), 0) as usd, coalesce(sum(x.tokens), 0) as tokens, exists (select from n) as is_new, i.place
   from i left join x on x.quarter >= i.since group by i.place)`;
@@ -97,10 +101,15 @@ export const SPEND = {
   text: `${PARTS}
 select coalesce(sum(s.cost_usd), 0) as usd, coalesce(sum(s.tokens), 0) as tokens
 from unnest($2::timestamptz[]) with ordinality i (since, place)
-left join (p join bh.spend s on s.part = p.part) on s.quarter >= date_bin(${QUARTER}i.since, timestamptz 'epoch')
+left join lateral (
+  select s.* from p cross join lateral (
+    select * from bh.spend s where s.part = p.part and s.quarter >= date_bin(${QUARTER}i.since, timestamptz 'epoch') offset 0) s) s on true
 group by i.place order by i.place`,
 };
-export const NEWEST = { name: 'ledger-newest', text: `${PARTS} select max(s.newest) as at from p join bh.spend s on s.part = p.part` };
+export const NEWEST = {
+  name: 'ledger-newest',
+  text: `${PARTS} select max(s.newest) as at from p cross join lateral (select * from bh.spend s where s.part = p.part offset 0) s`,
+};
 
 const COLUMNS = 'l.at, l.call_id, l.block, l.provider, l.model, l.purpose, l.message_id, l.usage, l.cost_usd, l.failed, l.credential, l.step';
 /** After $1 and $2, the oldest first. */
@@ -114,8 +123,10 @@ export const LINES_BACK = {
   text: `
 with recursive p (part) as (
   select part from bh.budget where block = $1 union select l.before from bh.lineage l join p on l.part = p.part and l.is_rename)
-select ${COLUMNS} from bh.ledger l where l.part in (select part from p) and l.at > $2::timestamptz
-  and (l.at, l.call_id) < ($3::timestamptz, $4::text) order by l.at desc, l.call_id desc limit $5`,
+select l.* from p cross join lateral (
+  select ${COLUMNS} from bh.ledger l where l.part = p.part and l.at > $2::timestamptz and (l.at, l.call_id) < ($3::timestamptz, $4::text)
+  order by l.at desc, l.call_id desc limit $5) l
+order by l.at desc, l.call_id desc limit $5`,
 };
 
 /** The ledger in the order of its calls and renames. $1 parts that began with a rename, $2 since when, $3 the number of that rename. */

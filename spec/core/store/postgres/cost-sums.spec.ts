@@ -7,6 +7,7 @@ import { PostgresLedger, valuesOf } from '../../../../core/store/postgres/ledger
 import { assertMigrated, migrate, pendingMigrations } from '../../../../core/store/postgres/migrate.ts';
 import { parseStorePlace } from '../../../../core/store/postgres/place.ts';
 import { Database } from '../../../../core/store/postgres/pool.ts';
+import { report } from '../../../../core/store/postgres/sql/costs.ts';
 import { lineOf, oddLines, reportsAreRight } from '../../../conformance/store/ledger-suite.ts';
 import { type Migrated, migrated } from '../../../support/migrated.ts';
 import { ask, noPostgres, postgresStore } from '../../../support/postgres.ts';
@@ -101,6 +102,32 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       "select count(*)::int as n from pg_inherits i join pg_index x on x.indexrelid = i.inhrelid where i.inhparent = 'bh.ledger_unsummed'::regclass and x.indisvalid",
     );
     t.strictSame(found, { n: 3 }, 'each part has its index');
+  });
+
+  t.test('a report does not read the lines that are in the sums', async (t: Test) => {
+    const store = await postgresStore(t);
+    const place = parseStorePlace(store);
+    const database = await Database.open(place, { connections: 3 });
+    t.teardown(() => database.close());
+    const all = await pendingMigrations(database.query);
+    await migrate(
+      place,
+      undefined,
+      all.filter(({ name }) => name < '006'),
+    );
+    await ask(
+      store,
+      `insert into bh.ledger (at, call_id, block, part, provider, model, purpose)
+       select now() - n * interval '1 s', 'c' || n, 'b', 1, 'p', 'm', 'chat' from generate_series(1, 20000) n`,
+    );
+    await ask(store, 'analyze bh.ledger');
+    await migrate(place);
+    const plan = async (): Promise<string> =>
+      (await ask(store, `explain ${database.text(report('model', [false, false, false]).text)}`)).map((row) => row['QUERY PLAN']).join('\n');
+    t.notMatch(await plan(), /Seq Scan on ledger/);
+    await ask(store, 'update bh.ledger set summed = true; analyze bh.ledger');
+    t.notMatch(await plan(), /Seq Scan on ledger/);
+    t.match(await ledgerOn(database).report({ by: 'model' }), { total: { calls: 20_000 } });
   });
 
   t.test('a copy brings the sums along, in both directions', async (t) => {

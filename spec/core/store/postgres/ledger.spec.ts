@@ -1,9 +1,10 @@
 // What several servers on one ledger see. The laws of all stores are in spec/conformance/store/.
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { PostgresLedger } from '../../../../core/store/postgres/ledger.ts';
+import { PostgresLedger, valuesOf } from '../../../../core/store/postgres/ledger.ts';
 import { PostgresMembership as Membership } from '../../../../core/store/postgres/membership.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
+import * as sql from '../../../../core/store/postgres/sql/ledger.ts';
 import { callOf, lineOf } from '../../../conformance/store/ledger-suite.ts';
 import { migrated } from '../../../support/migrated.ts';
 import { noPostgres } from '../../../support/postgres.ts';
@@ -157,6 +158,28 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       'and soon',
     );
     t.strictSame(await ask('select sum(calls)::int as n from bh.spend'), [{ n: 9 }]);
+  });
+
+  t.test('what a block has spent is looked up by its parts, among what very many have spent', async (t) => {
+    const { ask, database } = await migrated(t);
+    await ask("insert into bh.budget (block, part) select 'b' || n, n from generate_series(1, 1000) n");
+    await ask(
+      `insert into bh.spend (part, quarter, calls, tokens, cost_usd, newest)
+       select p, date_bin('15 minutes', now(), timestamptz 'epoch') - q * interval '15 minutes', 1, 1, 1, now() from generate_series(1, 1000) p, generate_series(1, 50) q`,
+    );
+    await ask('analyze bh.spend');
+    const since = [new Date(0).toISOString()];
+    const line = [...valuesOf(lineOf('1', { block: 'b7', at: new Date().toISOString() })), since];
+    for (const [{ name, text }, values] of [
+      [sql.STAND, ['b7', ...since, ...since, 'c']],
+      [sql.STAND_AND_HOLD, ['b7', ...since, ...since, 'c', null, 1, 1]],
+      [sql.SPEND, ['b7', since]],
+      [sql.NEWEST, ['b7']],
+      [sql.ADD, line],
+    ] as const) {
+      const plan = await ask(`explain ${database.text(text)}`, [...values]);
+      t.match(plan.map((row) => row['QUERY PLAN']).join('\n'), /Index Cond: \(+part = \w+\.part\)/, name);
+    }
   });
 
   t.test('a reservation that could not be taken back is taken back later', async (t) => {
