@@ -61,7 +61,7 @@ function unknownSubcommand([first = '', second = '']: readonly string[], subcomm
 
 /** The first two words, where commands of three words begin with them and the third is none of those. */
 function groupOf(argv: readonly string[], paths: readonly (readonly string[])[]): readonly string[] | undefined {
-  const isIn = (path: readonly string[]): boolean => path[0] === argv[0] && path[1] === argv[1];
+  const isIn = (path: readonly string[]): boolean => path.length > 1 && path[0] === argv[0] && path[1] === argv[1];
   const inside = paths.filter(isIn);
   const isAlone = inside.some((path) => path.length === 2); // then a third word is one too many, and an option may be wrong
   if (inside.every((path) => path.length === 2) || inside.some((path) => path[2] !== undefined && path[2] === argv[2])) return undefined;

@@ -93,14 +93,15 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     // A call without output must find room for all of it (all-or-none, key-hold.ts), and one that is refused without a known price is looked at before it is sent.
     const isUsual = call.hasOutput && !key.refusesUnpriced && ledger.isShared !== true;
     const hasRoom = sums !== undefined && this.#hasRoom(sums, heldAt) && isUsual;
-    const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }, call.startedAt) : undefined;
+    const taken = key.hasRates ? this.#takeRates(call, key) : undefined;
     if (sums === undefined) return new KeyPass(call, { key, taken, places: this.#places.of(key) }, this.#admit);
     sums.places ??= this.#places.of(key);
     return new KeyHold(call, { key, taken, places: sums.places, hasRoom, at: isoTime(heldAt), sums }, this.#reserve);
   }
 
-  #expectedTokens(call: AccountedCall, { name }: NamedKey): number {
-    return expectedTokens(call, this.#options.ledger.meanOutput(name));
+  #takeRates(call: AccountedCall, key: NamedKey): TakenTokens | undefined {
+    const tokens = (): number => expectedTokens(call, this.#options.ledger.meanOutput(key.name));
+    return this.#rates.take(key, { request: call.request, tokens }, call.startedAt);
   }
 
   rates(key: NamedKey): KeyRates | undefined {
@@ -146,11 +147,12 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       return;
     }
     const known = prices.known(pricedAs);
-    if (known !== undefined) {
-      this.#record(end, at, finalCost(usage, known), groupOf(hold, call));
-      return;
-    }
-    const priced = prices.pricer(pricedAs).then((pricer) => this.#record(end, at, finalCost(usage, pricer), groupOf(hold, call)), this.#tell);
+    if (known === undefined) this.#recordOncePriced(end, at, prices.pricer(pricedAs), groupOf(hold, call));
+    else this.#record(end, at, finalCost(usage, known), groupOf(hold, call));
+  }
+
+  #recordOncePriced(end: Finished, at: string, pricer: Promise<Pricer>, group: string | undefined): void {
+    const priced = pricer.then((known) => this.#record(end, at, finalCost(end.usage ?? NO_USAGE, known), group), this.#tell);
     this.#pricing.add(priced);
     void priced.finally(() => this.#pricing.delete(priced));
   }
@@ -210,10 +212,14 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const { prices, ledger } = this.#options;
     const pricedAs = this.#pricedAs(hold.call);
     const pricer = pricedAs === undefined ? NO_PRICE : prices.known(pricedAs);
-    if (pricer === undefined && pricedAs !== undefined) return prices.pricer(pricedAs).then((known) => this.#reserveAt(hold, known));
+    if (pricer === undefined && pricedAs !== undefined) return this.#reserveWith(hold, prices.pricer(pricedAs));
     if (atOnce && hold.hasRoom) return this.#held.take(hold, pricer ?? NO_PRICE, ledger.meanOutput(hold.owner.name));
     return this.#reserveAt(hold, pricer ?? NO_PRICE);
   };
+
+  async #reserveWith(hold: KeyHold, pricer: Promise<Pricer>): Promise<void> {
+    await this.#reserveAt(hold, await pricer);
+  }
 
   /** caps-hold. There is no turn between the answer and the hold, so of two calls the second one sees the first. */
   #reserveAt(hold: KeyHold, pricer: Pricer): Promise<void> | undefined {

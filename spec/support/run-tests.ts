@@ -23,16 +23,16 @@ const GROUP_SIZE = 110;
 const GROUP_SIZES: Readonly<Record<string, number>> = {
   dashboard: 8,
   docs: 15,
-  cases: 7,
-  cli: 35,
+  cases: 9,
+  cli: 50,
   disk: 48,
-  faults: 4,
+  faults: 7,
   conformance: 110,
   e2e: 110,
   contract: 110,
-  judges: 13,
-  core: 110,
-  transports: 65,
+  judges: 26,
+  core: 130,
+  transports: 90,
   adapters: 110,
 };
 /**

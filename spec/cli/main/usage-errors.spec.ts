@@ -119,6 +119,10 @@ t.test('a third word that is missing or unknown is named, with those that there 
     }
     throw new Error('it was not refused');
   };
+  own.register(Ask);
+  paths.push(['ask']);
+  t.equal(lines('ask', '--who', 'me')[0], 'blockhouse: ask needs <what>.', 'a command of one word is no such group');
+  t.equal(lines('ask')[0], 'blockhouse: ask needs <what>.');
   const there = 'There are tell secret set, tell secret rm.';
   t.same(lines('tell', 'secret', 'ls'), ['blockhouse: There is no command tell secret ls.', there]);
   t.same(lines('tell', 'secret'), ['blockhouse: tell secret lacks its last word.', there]);

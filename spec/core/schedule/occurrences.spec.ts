@@ -29,27 +29,41 @@ const NIGHTS: readonly [zone: string, from: string, to: string][] = [
   ['America/Havana', '2026-10-31T12:00Z', '2026-11-02T12:00Z'], // midnight comes twice
 ];
 
-/** Another way to the same: it asks the clock of the zone for each minute, and knows no cron. */
-function byTheClock(hours: ReadonlySet<number>, minutes: ReadonlySet<number>, zone: string, from: string, to: string): string[] {
-  const found: string[] = [];
-  const shown = new Set<string>();
+/** What runs in a minute: the times of the clock that it shows for the first time, or that were left out before it. */
+type Shown = readonly [now: number, times: readonly Date[]];
+const walks = new Map<string, readonly Shown[]>();
+
+/** Each minute of a night by the clock of the zone, which takes some milliseconds; each night is walked through once. */
+function walkOf(zone: string, from: string, to: string): readonly Shown[] {
+  const walk = walks.get(`${zone} ${from}`) ?? walkThrough(zone, from, to);
+  walks.set(`${zone} ${from}`, walk);
+  return walk;
+}
+
+function walkThrough(zone: string, from: string, to: string): readonly Shown[] {
+  const walk: Shown[] = [];
+  const shown = new Set<number>();
   let before = at(`${localTime(at(from) - MINUTE, zone)}Z`);
   for (let now = at(from); now < at(to); now += MINUTE) {
     const local = at(`${localTime(now, zone)}Z`);
+    if (local <= before && !shown.has(local)) throw new Error('the clock shows what it has not shown before');
     // The times that the clock has left out run at the first moment after the gap; a time that was shown before does not run again.
-    let isDue = false;
+    const times: Date[] = [];
     for (let time = before + MINUTE; time <= local; time += MINUTE) {
-      const name = new Date(time).toISOString();
-      const isLeftOut = time < local;
-      if (shown.has(name)) continue;
-      shown.add(name);
-      if (hours.has(new Date(time).getUTCHours()) && minutes.has(new Date(time).getUTCMinutes())) isDue ||= isLeftOut || time === local;
+      if (shown.has(time)) continue;
+      shown.add(time);
+      times.push(new Date(time));
     }
-    if (local <= before && !shown.has(new Date(local).toISOString())) throw new Error('the clock shows what it has not shown before');
+    walk.push([now, times]);
     before = Math.max(before, local);
-    if (isDue) found.push(new Date(now).toISOString().slice(0, 16));
   }
-  return found;
+  return walk;
+}
+
+/** Another way to the same: it asks the clock of the zone for each minute, and knows no cron. */
+function byTheClock(hours: ReadonlySet<number>, minutes: ReadonlySet<number>, zone: string, from: string, to: string): string[] {
+  const isDue = (time: Date): boolean => hours.has(time.getUTCHours()) && minutes.has(time.getUTCMinutes());
+  return walkOf(zone, from, to).flatMap(([now, times]) => (times.some(isDue) ? [new Date(now).toISOString().slice(0, 16)] : []));
 }
 
 t.test('a time that does not exist runs after the gap, and one that comes twice runs once, in fourteen nights', async (t) => {

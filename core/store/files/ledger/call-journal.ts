@@ -80,7 +80,7 @@ export class CallJournal {
    */
   note(call: OpenCall): Promise<void> | undefined {
     this.#noted += 1;
-    this.#timer ??= setInterval(() => this.#beginTurn(), TURN_MS).unref();
+    this.#timer ??= this.#turning();
     if (this.#alone.size > 0 && this.#alone.has(call.id)) this.#alone.set(call.id, call);
     if (this.#covers.has(call) || (call.place === undefined && (this.#busyTurns > 0 || this.#noted > BUSY_NOTES)))
       return this.#covers.take(call) ? undefined : this.#writeSoon();
@@ -174,6 +174,11 @@ export class CallJournal {
     if (this.#file === undefined) return;
     ftruncateSync(this.#file, 0);
     this.#bytes = 0;
+  }
+
+  /** no-context (key-hold.ts). */
+  #turning(): NodeJS.Timeout {
+    return setInterval(() => this.#beginTurn(), TURN_MS).unref();
   }
 
   /** covered-when-busy. */

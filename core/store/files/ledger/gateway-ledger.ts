@@ -120,7 +120,13 @@ export class GatewayLedger implements GatewayBook {
   }
 
   note(call: OpenCall): Promise<void> | undefined {
-    return this.#isRead ? this.#journal.note(call) : this.read().then(() => this.#journal.note(call)); // read-first
+    return this.#isRead ? this.#journal.note(call) : this.#noteOnceRead(call);
+  }
+
+  /** read-first. */
+  async #noteOnceRead(call: OpenCall): Promise<void> {
+    await this.read();
+    await this.#journal.note(call);
   }
 
   noteAlone(call: OpenCall): void {
@@ -133,12 +139,21 @@ export class GatewayLedger implements GatewayBook {
     this.#spent.count(call, this.#unwritten); // counted-at-once
     if (call.calls !== 0 && !this.#waiting.add(lineOf(call, id))) this.#isIncomplete = true;
     if (id !== undefined) this.#ended.push(id);
-    this.#timer ??= setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref(); // few-writes
+    this.#timer ??= this.#writing();
+  }
+
+  /** few-writes; no-context (keys/key-hold.ts). */
+  #writing(): NodeJS.Timeout {
+    return setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref();
   }
 
   room(key: CappedKey, underWay: UnderWay, now = this.#now()): true | NoRoom | Promise<true | NoRoom> {
-    if (!this.#isRead) return this.read().then(() => this.#roomOf(key, underWay, this.#now()));
-    return this.#roomOf(key, underWay, now);
+    return this.#isRead ? this.#roomOf(key, underWay, now) : this.#roomOnceRead(key, underWay);
+  }
+
+  async #roomOnceRead(key: CappedKey, underWay: UnderWay): Promise<true | NoRoom> {
+    await this.read();
+    return this.#roomOf(key, underWay, this.#now());
   }
 
   #roomOf(key: CappedKey, underWay: UnderWay, now: number): true | NoRoom {
@@ -148,8 +163,8 @@ export class GatewayLedger implements GatewayBook {
     const { bounds } = key;
     const accounts = this.#accountsOf(key);
     for (let at = 0; at < bounds.length; at += 1) {
-      const [bound, account] = [bounds[at] as Caps, accounts[at] as SpendAccount];
-      const sums = this.#spent.spentBy(account, today);
+      const bound = bounds[at] as Caps;
+      const sums = this.#spent.spentBy(accounts[at] as SpendAccount, today);
       if (isFar(bound, sums, underWay.roughly(bound))) continue;
       spent = later(spent, reachedCap(bound, sums, NOTHING, now));
       if (spent === undefined) close ??= reachedCap(bound, sums, underWay.exactly(bound), now);

@@ -377,7 +377,7 @@ t.test('a client that does not read pauses the provider, and gets all the text w
   let end = '';
   response.setEncoding('utf8');
   for await (const chunk of response as AsyncIterable<string>) {
-    characters += chunk.split('x').length - 1;
+    characters += chunk.replaceAll(/[^x]+/g, '').length; // a split would make a string of each
     end = (end + chunk).slice(-500);
   }
   t.ok(characters >= total * 10_000, 'all the text arrives');
