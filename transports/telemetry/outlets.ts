@@ -127,7 +127,10 @@ class Sender<Batch extends Written> {
       done({ failure, refused: this.#refused });
     };
     const plain = this.#isWell ? this.#plain : undefined;
-    if (plain === undefined) return this.#usual.export(batch, end);
+    if (plain === undefined) {
+      this.#usual.export(batch, end);
+      return;
+    }
     plain.delegate.export(batch, (result) => {
       if (result.code !== SUCCESS && plain.transport.isRetryable) this.#usual.export(batch, end);
       else end(result);

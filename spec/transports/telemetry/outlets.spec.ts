@@ -7,7 +7,7 @@ import { createCollectorSender } from '../../../adapters/outbound/collector-send
 import type { Sent } from '../../../transports/telemetry/export-queue.ts';
 import { ByteOutlet, type Post, readJsonPartialSuccess, readPartialSuccess } from '../../../transports/telemetry/outlets.ts';
 import type { ByteBatch } from '../../../transports/telemetry/span-batch.ts';
-import { type Collector, startCollector } from '../../support/otlp/collector.ts';
+import { startCollector } from '../../support/otlp/collector.ts';
 import { withVariables } from '../../support/otlp/traced.ts';
 
 interface Message {
