@@ -23,7 +23,7 @@ import type { CappedKey, Caps, GatewayBook, GatewayCall, NoRoom, NotedCall, Open
 import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { FileSums, lineOf, parseCall } from './gateway-lines.ts';
-import { appendText, MAX_LINE_BYTES, type OpenedLedger, openLedger, readForward } from './ledger-file.ts';
+import { appendText, linesIn, MAX_LINE_BYTES, type OpenedLedger, openLedger, readForward } from './ledger-file.ts';
 import { DaySums, dayText, groupAccount, type SpendAccount, SpendDays } from '../../parts/spend-days.ts';
 import { fileIdOf, type LedgerPlace, readSpend, writeSpend } from './spend-file.ts';
 
@@ -388,15 +388,4 @@ async function idOf({ file, size }: OpenedLedger): Promise<string> {
 /** A call that was under way when its process was killed counts what the journal noted for it. */
 export function interrupted(call: OpenCall): GatewayCall {
   return { ...call, firstTextMs: null, durationMs: 0 };
-}
-
-/** The lines of a file in pieces, the oldest first; none if there is no file. */
-async function* linesIn(path: string): AsyncGenerator<string[]> {
-  const opened = await openLedger(path);
-  if (opened === undefined) return;
-  try {
-    yield* readForward(opened);
-  } finally {
-    await opened.file.close();
-  }
 }

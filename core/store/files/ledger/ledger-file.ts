@@ -127,3 +127,14 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
 function isFilled(line: string): boolean {
   return line.trim() !== '';
 }
+
+/** The lines of a file in pieces, the oldest first; none if there is no file. */
+export async function* linesIn(path: string): AsyncGenerator<string[]> {
+  const opened = await openLedger(path);
+  if (opened === undefined) return;
+  try {
+    yield* readForward(opened);
+  } finally {
+    await opened.file.close();
+  }
+}
