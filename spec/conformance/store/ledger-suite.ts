@@ -108,6 +108,17 @@ export function ledgerSuite(t: Test, store: string, open: OpenLedger): void {
     await ledger.ready();
   });
 
+  t.test(`${store}: counts beyond all sense, again and again, keep no later line from being written`, async (t) => {
+    const { ledger } = await opened(t);
+    const most = Number.MAX_SAFE_INTEGER;
+    const usage = { inputTokens: most, outputTokens: most, totalTokens: most };
+    for (let n = 0; n < 1050; n += 1) await ledger.append(lineOf(`${n}`, { usage, costUsd: 1e11 }));
+    await ledger.append(lineOf('other', { block: 'bob' }));
+    const [spent] = await ledger.spend('ada', [NOON - HOUR]);
+    t.ok(spent.usd >= 1e8 && spent.tokens >= most);
+    t.strictSame(await ledger.spend('bob', [NOON - HOUR]), [{ usd: 0.25, tokens: 10 }]);
+  });
+
   t.test(`${store}: a line comes back as it was, without price and usage, too`, async (t) => {
     const { ledger } = await opened(t);
     const lines = [lineOf('1'), lineOf('2', { usage: null, costUsd: null, messageId: null, failed: true, at: new Date(NOON + 1).toISOString() })];
