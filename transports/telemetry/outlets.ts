@@ -2,7 +2,7 @@
 // (span-batch.ts), since to make objects of the packages and their bytes took a small request a fifth of its time; for spans in JSON, the packages do all of it.
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { parseJson } from '../../core/base/json.ts';
-import type { CollectorSender } from '../../core/index.ts';
+import { type CollectorSender, toBlockhouseError } from '../../core/index.ts';
 import { ByteEvents, type EventBatch, JsonEvents } from './event-batch.ts';
 import type { Outlet, Sent } from './export-queue.ts';
 import type { OtlpProtocol } from './settings.ts';
@@ -53,9 +53,11 @@ type HttpOptions = ReturnType<NodeHttp['convertLegacyHttpOptions']>;
 
 /** What a collector, or something in front of it, says that may take the batch later. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** There is no time left. */
+const OVER: ReadonlySet<string> = new Set(['UPSTREAM_TIMEOUT', 'SHUTTING_DOWN']);
 
 /**
- * Sends a batch with `post`, once. What that is no good for, the packages do: they encrypt and compress from the start, and repeat what has failed.
+ * Sends a batch with `post`, once. What that is no good for, the packages do: they encrypt, compress, and send passwords of addresses and names of hosts from the start, and repeat what has failed.
  */
 class PlainTransport {
   readonly #post: Post;
@@ -73,13 +75,23 @@ class PlainTransport {
   }
 
   static takes({ url, compression }: HttpOptions): boolean {
-    return url.startsWith('http:') && compression === 'none';
+    const { protocol, username, password } = new URL(url);
+    return protocol === 'http:' && username + password === '' && compression === 'none';
   }
 
   async send(data: Uint8Array, timeoutMs: number) {
     this.isRetryable = true;
-    const headers = { 'user-agent': this.#userAgent, ...(await this.#options.headers()) };
-    const { status, body } = await this.#post(this.#url, headers, Buffer.from(data.buffer, data.byteOffset, data.byteLength), timeoutMs);
+    const headers: Record<string, string> = { 'user-agent': this.#userAgent, ...(await this.#options.headers()) };
+    if (Object.keys(headers).some((name) => name.toLowerCase() === 'host')) throw new Error('The packages send another host.');
+    const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    const answer = await this.#post(this.#url, headers, body, timeoutMs).catch((error: unknown) => {
+      this.isRetryable = !OVER.has(toBlockhouseError(error).code);
+      throw error;
+    });
+    return this.#resultOf(answer);
+  }
+
+  #resultOf({ status, body }: Awaited<ReturnType<Post>>) {
     this.isRetryable = RETRYABLE.has(status);
     if (status >= 200 && status < 300) return { status: 'success' as const, data: body };
     return { status: 'failure' as const, error: new Error(`The collector has answered with the status ${status}.`) };
