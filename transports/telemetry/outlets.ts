@@ -66,6 +66,8 @@ class PlainTransport {
   readonly #userAgent: string;
   /** The last batch may be taken by the packages. */
   isRetryable = false;
+  /** There was no time left for it. */
+  isOver = false;
 
   constructor(post: Post, options: HttpOptions, { scope: { name, version = '' } }: Origin) {
     this.#post = post;
@@ -81,11 +83,13 @@ class PlainTransport {
 
   async send(data: Uint8Array, timeoutMs: number) {
     this.isRetryable = true;
+    this.isOver = false;
     const headers: Record<string, string> = { 'user-agent': this.#userAgent, ...(await this.#options.headers()) };
     if (Object.keys(headers).some((name) => name.toLowerCase() === 'host')) throw new Error('The packages send another host.');
     const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     const answer = await this.#post(this.#url, headers, body, timeoutMs).catch((error: unknown) => {
-      this.isRetryable = !OVER.has(toBlockhouseError(error).code);
+      this.isOver = OVER.has(toBlockhouseError(error).code);
+      this.isRetryable = !this.isOver;
       throw error;
     });
     return this.#resultOf(answer);
@@ -106,7 +110,7 @@ class PlainTransport {
 class Sender<Batch extends Written> {
   readonly #usual: Delegate<Batch>;
   readonly #plain: { readonly delegate: Delegate<Batch>; readonly transport: PlainTransport } | undefined;
-  /** The collector has taken the last batch. */
+  /** The collector has taken the last batch, or has not answered in time. */
   #isWell = true;
   /** Of the batch under way. */
   #refused = 0;
@@ -133,19 +137,19 @@ class Sender<Batch extends Written> {
 
   send(batch: Batch, done: (sent: Sent) => void): void {
     this.#refused = 0;
-    const end = (result: Result): void => {
+    const end = (result: Result, isOver = false): void => {
       const failure = failureOf(result);
-      this.#isWell = failure === undefined;
+      this.#isWell = failure === undefined || isOver; // an answer that never ends, the packages wait for without end
       done({ failure, refused: this.#refused });
     };
     const plain = this.#isWell ? this.#plain : undefined;
     if (plain === undefined) {
-      this.#usual.export(batch, end);
+      this.#usual.export(batch, (result) => end(result));
       return;
     }
     plain.delegate.export(batch, (result) => {
-      if (result.code !== SUCCESS && plain.transport.isRetryable) this.#usual.export(batch, end);
-      else end(result);
+      if (result.code !== SUCCESS && plain.transport.isRetryable) this.#usual.export(batch, (again) => end(again));
+      else end(result, plain.transport.isOver);
     });
   }
 }

@@ -134,9 +134,12 @@ t.test('where no time is left, nothing is sent again', async (t) => {
   t.match((await exported(closed)).failure, Error);
   t.equal(collector.requests.length, 1);
   collector.answer = () => undefined;
-  const late = await outletOf(collector, senderOf(t).post, { OTEL_EXPORTER_OTLP_TIMEOUT: '200' });
+  const plain = senderOf(t);
+  const late = await outletOf(collector, plain.post, { OTEL_EXPORTER_OTLP_TIMEOUT: '200' });
   t.match((await exported(late)).failure, { code: 'UPSTREAM_TIMEOUT' });
   t.equal(collector.requests.length, 2);
+  t.match((await exported(late)).failure, { code: 'UPSTREAM_TIMEOUT' });
+  t.equal(plain.count, 2, 'the packages would wait for an answer that never ends');
 });
 
 t.test('the password of an address and the name of a host go to the collector', async (t) => {
