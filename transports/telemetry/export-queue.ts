@@ -191,7 +191,7 @@ export class ExportQueue<Batch extends QueuedBatch = SpanBatch> {
     for (const noted of held) noted.release?.();
     this.#underWay = sent.then(({ failure, refused = 0 }) => {
       this.#underWay = undefined;
-      const lost = failure === undefined ? refused : count;
+      const lost = failure === undefined ? Math.min(refused, count) : count;
       if (lost > 0 && this.#underWayCount > 0) this.#reports.dropped('export_failed', lost); // counted: unless the end of the server has counted them
       if (failure !== undefined) this.#reports.failed(failure);
       this.#underWayCount = 0;

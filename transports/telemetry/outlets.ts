@@ -2,7 +2,7 @@
 // (span-batch.ts), since to make objects of the packages and their bytes took a small request a fifth of its time; for spans in JSON, the packages do all of it.
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { parseJson } from '../../core/base/json.ts';
-import type { CollectorSender } from '../../core/index.ts';
+import { type CollectorSender, toBlockhouseError } from '../../core/index.ts';
 import { ByteEvents, type EventBatch, JsonEvents } from './event-batch.ts';
 import type { Outlet, Sent } from './export-queue.ts';
 import type { OtlpProtocol } from './settings.ts';
@@ -53,9 +53,11 @@ type HttpOptions = ReturnType<NodeHttp['convertLegacyHttpOptions']>;
 
 /** What a collector, or something in front of it, says that may take the batch later. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** There is no time left. */
+const OVER: ReadonlySet<string> = new Set(['UPSTREAM_TIMEOUT', 'SHUTTING_DOWN']);
 
 /**
- * Sends a batch with `post`, once. What that is no good for, the packages do: they encrypt and compress from the start, and repeat what has failed.
+ * Sends a batch with `post`, once. What that is no good for, the packages do: they encrypt, compress, and send passwords of addresses and names of hosts from the start, and repeat what has failed.
  */
 class PlainTransport {
   readonly #post: Post;
@@ -64,6 +66,8 @@ class PlainTransport {
   readonly #userAgent: string;
   /** The last batch may be taken by the packages. */
   isRetryable = false;
+  /** There was no time left for it. */
+  isOver = false;
 
   constructor(post: Post, options: HttpOptions, { scope: { name, version = '' } }: Origin) {
     this.#post = post;
@@ -73,13 +77,25 @@ class PlainTransport {
   }
 
   static takes({ url, compression }: HttpOptions): boolean {
-    return url.startsWith('http:') && compression === 'none';
+    const { protocol, username, password } = new URL(url);
+    return protocol === 'http:' && username + password === '' && compression === 'none';
   }
 
   async send(data: Uint8Array, timeoutMs: number) {
     this.isRetryable = true;
-    const headers = { 'user-agent': this.#userAgent, ...(await this.#options.headers()) };
-    const { status, body } = await this.#post(this.#url, headers, Buffer.from(data.buffer, data.byteOffset, data.byteLength), timeoutMs);
+    this.isOver = false;
+    const headers: Record<string, string> = { 'user-agent': this.#userAgent, ...(await this.#options.headers()) };
+    if (Object.keys(headers).some((name) => name.toLowerCase() === 'host')) throw new Error('The packages send another host.');
+    const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    const answer = await this.#post(this.#url, headers, body, timeoutMs).catch((error: unknown) => {
+      this.isOver = OVER.has(toBlockhouseError(error).code);
+      this.isRetryable = !this.isOver;
+      throw error;
+    });
+    return this.#resultOf(answer);
+  }
+
+  #resultOf({ status, body }: Awaited<ReturnType<Post>>) {
     this.isRetryable = RETRYABLE.has(status);
     if (status >= 200 && status < 300) return { status: 'success' as const, data: body };
     return { status: 'failure' as const, error: new Error(`The collector has answered with the status ${status}.`) };
@@ -94,7 +110,7 @@ class PlainTransport {
 class Sender<Batch extends Written> {
   readonly #usual: Delegate<Batch>;
   readonly #plain: { readonly delegate: Delegate<Batch>; readonly transport: PlainTransport } | undefined;
-  /** The collector has taken the last batch. */
+  /** The collector has taken the last batch, or has not answered in time. */
   #isWell = true;
   /** Of the batch under way. */
   #refused = 0;
@@ -121,19 +137,19 @@ class Sender<Batch extends Written> {
 
   send(batch: Batch, done: (sent: Sent) => void): void {
     this.#refused = 0;
-    const end = (result: Result): void => {
+    const end = (result: Result, isOver = false): void => {
       const failure = failureOf(result);
-      this.#isWell = failure === undefined;
+      this.#isWell = failure === undefined || isOver; // an answer that never ends, the packages wait for without end
       done({ failure, refused: this.#refused });
     };
     const plain = this.#isWell ? this.#plain : undefined;
     if (plain === undefined) {
-      this.#usual.export(batch, end);
+      this.#usual.export(batch, (result) => end(result));
       return;
     }
     plain.delegate.export(batch, (result) => {
-      if (result.code !== SUCCESS && plain.transport.isRetryable) this.#usual.export(batch, end);
-      else end(result);
+      if (result.code !== SUCCESS && plain.transport.isRetryable) this.#usual.export(batch, (again) => end(again));
+      else end(result, plain.transport.isOver);
     });
   }
 }

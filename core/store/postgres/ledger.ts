@@ -8,6 +8,7 @@
 //   That answer is given once, and for a tenth of a second. Reservations never use it.
 // with-its-answer: a line that is handed over waits for the statement that settles its message. It is written alone when that has not come within a second, when what a block
 //   has spent is asked meanwhile, or when that statement's outcome is not known.
+// written-once: of calls that end at the same time, each writes another line, and waits for those that others write.
 // ends-with-its-server: reservations of a server that is given up go with it.
 import { randomUUID } from 'node:crypto';
 import { dayStart, monthStart } from '../../base/calendar.ts';
@@ -15,6 +16,7 @@ import { Repeat } from '../../base/repeat.ts';
 import { hasCaps, judgeBudget } from '../../block/costs/budget.ts';
 import type { CostsReport } from '../../types.ts';
 import type { BudgetVerdict, CallToReserve, CostsQuery, LedgerLine, LedgerLines, LedgerStore, Reserved, Spend } from '../port.ts';
+import { countable } from '../parts/spend-days.ts';
 import { reportOf } from './cost-sums.ts';
 import type { Database, Run } from './pool.ts';
 import * as sql from './sql/ledger.ts';
@@ -86,6 +88,8 @@ export class PostgresLedger implements LedgerStore {
   readonly #clock: () => number;
   /** paid-counts. */
   #unwritten: LedgerLine[] = [];
+  /** written-once: those of them that are on their way. */
+  readonly #writing = new Map<LedgerLine, Promise<void>>();
   /** paid-counts. */
   readonly #again = new Repeat(() => this.ready());
   /** with-its-answer: by the id of the call. */
@@ -169,13 +173,24 @@ export class PostgresLedger implements LedgerStore {
     }
   }
 
+  /** written-once. */
   async #writeUnwritten(): Promise<void> {
-    for (let [line] = this.#unwritten; line !== undefined; [line] = this.#unwritten) {
-      const { sinceMs } = this.#spends.get(line.block) ?? { sinceMs: [] };
-      const rows = await this.#database.query<SpendRow>(sql.ADD, [...valuesOf(line), sinceMs.map(isoOf)]); // counted-once
-      this.#unwritten = this.#unwritten.filter((one) => one !== line);
-      this.#written(line, sinceMs, rows);
-    }
+    const next = (): LedgerLine | undefined => this.#unwritten.find((line) => !this.#writing.has(line));
+    for (let line = next(); line !== undefined; line = next()) await this.#write(line);
+    await Promise.all(this.#writing.values());
+  }
+
+  #write(line: LedgerLine): Promise<void> {
+    const written = this.#add(line).finally(() => this.#writing.delete(line));
+    this.#writing.set(line, written);
+    return written;
+  }
+
+  async #add(line: LedgerLine): Promise<void> {
+    const { sinceMs } = this.#spends.get(line.block) ?? { sinceMs: [] };
+    const rows = await this.#database.query<SpendRow>(sql.ADD, [...valuesOf(line), sinceMs.map(isoOf)]); // counted-once
+    this.#unwritten = this.#unwritten.filter((one) => one !== line);
+    this.#written(line, sinceMs, rows);
   }
 
   #written({ id, block }: LedgerLine, sinceMs: readonly number[], rows: readonly SpendRow[]): void {
@@ -344,7 +359,7 @@ export function valuesOf({ at, id, block, provider, model, purpose, messageId, u
     usage === null ? null : JSON.stringify(usage),
     costUsd,
     failed === true,
-    Math.ceil(usage?.totalTokens ?? 0),
+    Math.min(Math.ceil(countable(usage?.totalTokens)), Number.MAX_SAFE_INTEGER),
     moneyOf(costUsd),
     credential ?? null,
     step ?? null,
@@ -372,7 +387,7 @@ export function lineOf({
 }
 
 function moneyOf(usd: number | null): number {
-  return Math.min(usd ?? 0, MOST_USD);
+  return Math.min(Math.max(usd ?? 0, 0), MOST_USD) || 0; // also of what is no number
 }
 
 function isoOf(ms: number): string {

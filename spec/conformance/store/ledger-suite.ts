@@ -47,6 +47,10 @@ const FILTERS: readonly Omit<CostsQuery, 'by'>[] = [
   {},
   { block: 'ada' },
   { block: 'nobody' },
+  { block: 'no\0body' },
+  { from: '0000-02-29' },
+  { to: '0000-12-31' },
+  { to: '9999-12-31' },
   { from: '2026-11-20' },
   { to: '2026-11-19' },
   { block: 'eve', from: '2026-11-19', to: '2026-11-20' },
@@ -106,6 +110,17 @@ export function ledgerSuite(t: Test, store: string, open: OpenLedger): void {
     t.strictSame(await ledger.spend('ada', [NOON - HOUR]), [{ usd: 0.25, tokens: 10 }]);
     t.strictSame(await all(ledger.lines()), [line]);
     await ledger.ready();
+  });
+
+  t.test(`${store}: counts beyond all sense, again and again, keep no later line from being written`, async (t) => {
+    const { ledger } = await opened(t);
+    const most = Number.MAX_SAFE_INTEGER;
+    const usage = { inputTokens: most, outputTokens: most, totalTokens: most };
+    for (let n = 0; n < 1050; n += 1) await ledger.append(lineOf(`${n}`, { usage, costUsd: 1e11 }));
+    await ledger.append(lineOf('other', { block: 'bob' }));
+    const [spent] = await ledger.spend('ada', [NOON - HOUR]);
+    t.ok(spent.usd >= 1e8 && spent.tokens >= most);
+    t.strictSame(await ledger.spend('bob', [NOON - HOUR]), [{ usd: 0.25, tokens: 10 }]);
   });
 
   t.test(`${store}: a line comes back as it was, without price and usage, too`, async (t) => {

@@ -171,6 +171,10 @@ t.test('spans that a collector refuses of a batch are counted', async (t) => {
   batches[0]?.end(true, 3);
   await queue.forceFlush();
   t.strictSame([dropped, failures], [{ export_failed: 3 }, []]);
+  add(4);
+  batches[1]?.end(true, 2 ** 62);
+  await queue.forceFlush();
+  t.strictSame(dropped, { export_failed: 7 }, 'it has refused no more than it got');
 });
 
 t.test('what has no place is released, and so is what waits at the end', async (t) => {

@@ -126,6 +126,31 @@ t.test('an answer that breaks off is a failure, and so is a collector that is aw
   t.match((await exported(away)).failure, Error);
 });
 
+t.test('where no time is left, nothing is sent again', async (t) => {
+  const collector = await startCollector(t);
+  const sender = createCollectorSender();
+  const closed = await outletOf(collector, sender.post);
+  collector.answer = () => void sender.close();
+  t.match((await exported(closed)).failure, Error);
+  t.equal(collector.requests.length, 1);
+  collector.answer = () => undefined;
+  const plain = senderOf(t);
+  const late = await outletOf(collector, plain.post, { OTEL_EXPORTER_OTLP_TIMEOUT: '200' });
+  t.match((await exported(late)).failure, { code: 'UPSTREAM_TIMEOUT' });
+  t.equal(collector.requests.length, 2);
+  t.match((await exported(late)).failure, { code: 'UPSTREAM_TIMEOUT' });
+  t.equal(plain.count, 2, 'the packages would wait for an answer that never ends');
+});
+
+t.test('the password of an address and the name of a host go to the collector', async (t) => {
+  const collector = await startCollector(t);
+  const url = collector.url.replace('//', '//ada:s%40cret@');
+  await exported(await outletOf({ url }, senderOf(t).post));
+  await exported(await outletOf(collector, senderOf(t).post, { OTEL_EXPORTER_OTLP_HEADERS: 'host=named' }));
+  t.match(collector.requests, [{ headers: { authorization: `Basic ${Buffer.from('ada:s@cret').toString('base64')}` } }, { headers: { host: 'named' } }]);
+  t.equal(collector.requests.length, 2);
+});
+
 t.test('what is compressed or encrypted is sent by the packages from the start', async (t) => {
   const collector = await startCollector(t);
   const plain = senderOf(t);

@@ -1,5 +1,6 @@
 // The statements of a copy into and out of a database. Pure: no I/O.
 import { sumLines } from '../migrations/007-sums-of-costs.ts';
+import * as largest from './largest.ts';
 
 /** Of one copy at a time into a schema. */
 export const LOCK_TARGET = { name: 'copy-lock', text: "select pg_try_advisory_xact_lock(hashtext('bh.copy')) as ours" };
@@ -113,7 +114,8 @@ export const SUM_LEDGER = {
   name: 'copy-sum-ledger',
   text: `
 insert into bh.spend (part, quarter, calls, tokens, cost_usd, newest)
-select part, date_bin('15 minutes', at, timestamptz 'epoch'), count(*), sum(ceil(coalesce((usage ->> 'totalTokens')::numeric, 0))), sum(least(coalesce(cost_usd, 0), $1::float8)::numeric(18, 9)), max(at)
+select part, date_bin('15 minutes', at, timestamptz 'epoch'), count(*), ${largest.tokens("sum(ceil(coalesce((usage ->> 'totalTokens')::numeric, 0)))")},
+  ${largest.usd('sum(least(coalesce(cost_usd, 0), $1::float8)::numeric(18, 9))')}, max(at)
 from bh.ledger group by 1, 2`,
 };
 

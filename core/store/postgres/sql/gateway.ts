@@ -1,15 +1,12 @@
 // The statements of clients' calls and of what servers may spend for a key. Pure: no I/O.
 //
-// never-too-large: a sum that is larger than its column stays at the largest that it can hold. It would keep its line, and all after it, from being written.
 // lock-order: the row of a key's day is locked before rows of its grants, and several days in their order, so that nobody waits in a circle.
+import { tokens, usd } from './largest.ts';
 
 const DAY = "(at at time zone 'UTC')::date";
 const COLUMNS =
   'at, node, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced, credential';
 const COST = 'coalesce(cost_usd, least_usd, 0)::numeric';
-/** never-too-large. Where `most` is null, there is no limit. */
-const usd = (sum: string, most = '999999999'): string => `least(${sum}, ${most})`;
-const tokens = (sum: string, most = '9000000000000000000'): string => `least(${sum}, ${most})`;
 
 /** $1 the book, $2 and following the columns of the lines. */
 export const ADD_CALLS = {

@@ -6,6 +6,7 @@
 //   it from being joined in another way.
 
 import { sumLines } from '../migrations/007-sums-of-costs.ts';
+import * as largest from './largest.ts';
 
 /** The parts of a name's history: its own, and those that were carried to it. $1 the block. */
 const PARTS = `
@@ -64,8 +65,8 @@ d as (delete from bh.reservation where call_id = ${call}),
 n as (
   insert into bh.spend as s (part, quarter, calls, tokens, cost_usd, newest)
   select part, date_bin(${QUARTER}at, timestamptz 'epoch'), 1, ${tokens}::bigint, ${counted}::numeric, at from l
-  on conflict (part, quarter) do update set calls = s.calls + 1, tokens = s.tokens + excluded.tokens, cost_usd = s.cost_usd + excluded.cost_usd,
-    newest = greatest(s.newest, excluded.newest)
+  on conflict (part, quarter) do update set calls = s.calls + 1, tokens = ${largest.tokens('s.tokens::numeric + excluded.tokens')},
+    cost_usd = ${largest.usd('s.cost_usd + excluded.cost_usd')}, newest = greatest(s.newest, excluded.newest)
   returning part, quarter, tokens, cost_usd),
 r (part) as (select part from p union select g.before from bh.lineage g join r on g.part = r.part),
 i as (select date_bin(${QUARTER}u.since, timestamptz 'epoch') as since, u.place from unnest(${since}::timestamptz[]) with ordinality u (since, place)),

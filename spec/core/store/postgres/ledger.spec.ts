@@ -61,6 +61,20 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.strictSame(await ask('select count(*)::int as n from bh.ledger'), [{ n: 2 }]);
   });
 
+  t.test('of many calls that end at the same time, each line is written once', async (t) => {
+    const { database } = await migrated(t);
+    let statements = 0;
+    const query: Database['query'] = (...given) => {
+      statements += 1;
+      return database.query(...given);
+    };
+    const counted = { query, transaction: database.transaction.bind(database) } as Database;
+    const ledger = ledgerOn(counted);
+    await Promise.all(Array.from({ length: 50 }, async (_, n) => ledger.append(lineOf(`${n}`))));
+    t.equal(statements, 50);
+    t.equal((await ledger.report({ by: 'day' })).total.calls, 50);
+  });
+
   t.test('what could not be written is written when the database is back, by a server that makes no further call', async (t) => {
     const { openByProxy, ask } = await migrated(t);
     const { database, proxy } = await openByProxy();
@@ -224,5 +238,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await ledger.append(lineOf('1', { model: 'a\0b', costUsd: 1e12 }));
     for await (const { model, costUsd } of ledger.lines()) t.strictSame([model, costUsd], ['a\ufffdb', 1e12]);
     t.equal((await ledger.spend('ada', [0]))[0].usd, 99_999_999);
+    for (const strange of [1e22, -1e308, 1e308, Number.NaN, Number.POSITIVE_INFINITY])
+      await t.resolves(ledger.append(lineOf(`${strange}`, { usage: { inputTokens: 1, outputTokens: 1, totalTokens: strange }, costUsd: strange })));
   });
 });

@@ -61,6 +61,15 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.match((await ledger.spend('new', [0]))[0], { usd: 3 }, 'it goes on');
   });
 
+  t.test('counts beyond all sense come along, however many there are', async (t) => {
+    const one = await migrated(t);
+    const most = Number.MAX_SAFE_INTEGER;
+    const strange = { usage: { inputTokens: most, outputTokens: 0, totalTokens: most }, costUsd: 1e11 };
+    const lines = Array.from({ length: 1050 }, (_, n) => ({ ...line('a', 0, `${n}`), ...strange }));
+    await putLedger(one.database, () => each(lines));
+    t.equal((await read(one)).length, lines.length);
+  });
+
   t.test('a line late in an old part keeps its part', async (t) => {
     const one = await migrated(t);
     const lines = [line('a', 50, 'x'), line('b', 10, 'late'), carry('a', 'b', 20), line('b', 30, 'early'), carry('b', 'c', 5)];
