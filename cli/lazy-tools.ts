@@ -125,7 +125,9 @@ function lazySkills(load: () => Promise<ToolHost>, { has, namesIn, isConfigured 
 
 function unreadFile(place: string): Finding {
   const problem = 'is not read: the servers of tools of this workspace, and what of them is approved, are in its database';
-  return { severity: 'warning', place, problem, fix: `Add what is missing with \`blockhouse tools import <the file>\`, and remove ${place} from the folder.` };
+  const missing =
+    place === 'mcp.json' ? 'Add what is missing with `blockhouse tools import <the file>`' : 'Approve what is missing with `blockhouse tools approve <server>`';
+  return { severity: 'warning', place, problem, fix: `${missing}, and remove ${place} from the folder.` };
 }
 
 /** True for an address where this server listens, or is about to. With port 0, and behind a proxy, only the core knows it. */

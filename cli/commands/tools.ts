@@ -178,13 +178,17 @@ export class ToolsDiffCommand extends ServerCommand {
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
       const shown = await api.toolServer(this.server);
-      const chosen = shown.server.tools.filter(({ name }) => this.tools.length === 0 || this.tools.includes(name));
-      const lines = diffLines(chosen);
+      const { tools, problem } = shown.server;
+      const unknown = this.tools.find((name) => !tools.some((tool) => tool.name === name));
+      if (unknown !== undefined)
+        throw new CliError('usage', `${oneLine(this.server)} has no tool ${oneLine(unknown)}. \`${this.hint('tools', 'ls', this.server)}\` lists them.`);
+      const lines = diffLines(tools.filter(({ name }) => this.tools.length === 0 || this.tools.includes(name)));
       await this.print(shown, lines);
       if (this.json) return 'ok';
-      if (shown.server.problem !== undefined) await this.say(this.own(oneLine(shown.server.problem)));
-      if (lines.length === 0) await this.say('Nothing has changed since it was approved.');
-      else await this.say(`To offer them as they are now: \`${this.hint('tools', 'approve', this.server)}\``);
+      if (problem !== undefined) await this.say(this.own(oneLine(problem)));
+      const hasShownNone = tools.length === 0 && problem !== undefined;
+      if (lines.length > 0) await this.say(`To offer them as they are now: \`${this.hint('tools', 'approve', this.server)}\``);
+      else if (!hasShownNone) await this.say('Nothing has changed since it was approved.');
       return 'ok';
     });
   }

@@ -101,6 +101,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
 /** Where it means something else: the words of a command, and its own. */
 const IN_COMMANDS: readonly (readonly [command: string, names: Readonly<Record<string, string>>])[] = [
   ['approvals', { '--id': 'approval' }],
+  ['approve', { '--input': 'json' }],
   ['prices set', { '--output': 'usd' }],
   ['import', { '--from': 'format' }],
   ['schedule add', { '--id': 'schedule' }],

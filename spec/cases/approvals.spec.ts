@@ -69,7 +69,7 @@ t.test('17: another digest, and a tool that has changed, are APPROVAL_STALE; a c
     message: /has changed since it was shown.*Deny it/,
   });
   one.host.tools = BANK.filter(({ tool }) => tool !== 'pay');
-  await t.rejects(one.blocks.decideApproval(asked.id, { decision: 'approve', digest: asked.digest }, ME), { message: /is not there any more/ });
+  await t.rejects(one.blocks.decideApproval(asked.id, { decision: 'approve', digest: asked.digest }, ME), { message: /is not offered any more/ });
   t.strictSame((await one.blocks.config('ada')).tools, ASK, 'no rule was written');
   for (const { id: call, digest } of (await one.blocks.approvals()).approvals) await one.blocks.decideApproval(call, { decision: 'deny', digest }, ME);
   await one.outcome(id);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createCore } from '../../core/index.ts';
 import { lazyTools } from '../../cli/lazy-tools.ts';
+import type { SettingStore } from '../../core/store/port.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { HOSTILE } from '../support/tools/sessions-rig.ts';
 import { skillMd } from '../support/tools/skill-core.ts';
@@ -98,6 +99,18 @@ t.test('where the core says that it is served, at any port and behind a proxy, n
   await put('https://agents.example.com/other');
   remove();
   await put('http://127.0.0.1:41234/mcp');
+});
+
+t.test('with a database, files that are not read any more are named, each with what helps', async (t) => {
+  const workspace = testFolder(t, { 'mcp.json': '{}', 'mcp-pins.json': '{}' });
+  const host = lazy(workspace);
+  t.teardown(() => host.close());
+  const empty = async () => ({ good: undefined, fault: undefined });
+  host.keepIn?.({ open: () => t.fail('nothing is opened'), check: empty } as unknown as SettingStore, 'postgres');
+  t.match(await host.servers?.findings(), [
+    { place: 'mcp.json', problem: /is not read/, fix: /tools import <the file>.*remove mcp\.json/ },
+    { place: 'mcp-pins.json', problem: /is not read/, fix: /^Approve what is missing with `blockhouse tools approve <server>`, and remove mcp-pins\.json/ },
+  ]);
 });
 
 t.test('what an earlier process has left is looked for at the start, where something was written down', async (t) => {

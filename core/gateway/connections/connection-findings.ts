@@ -13,16 +13,16 @@ export function connectionFindings(connections: readonly ShownConnection[], own:
     const isWrong = !own.has(name) && adapter === name;
     const isMeant = own.has(name) ? named.has(name) : !isWrong;
     if (!ready && isMeant) return [warning(`${own.has(name) ? 'the provider' : 'the connection'} ${name} can't be called as it is`, detail ?? '')];
-    return keys.flatMap(({ label, source, state }) => {
-      if (state !== 'unset') return [];
-      return [
-        warning(
-          `${source} is not set, so ${name} does without that key`,
-          `Set it, or remove the key: \`blockhouse auth rm ${name} --key ${label.startsWith('#') ? `'${label}'` : label}\`.`,
-        ),
-      ];
-    });
+    const unset = keys.filter(({ state }) => state === 'unset').map(({ label, source }) => unsetKey(name, source, label));
+    const unsent = keys.filter(({ state }) => state === 'elsewhere').map(({ source }) => source);
+    if (unsent.length === 0 || !named.has(name)) return unset;
+    return [...unset, warning(`${name} does without the key in ${unsent.join(', ')}`, detail ?? '')];
   });
+}
+
+function unsetKey(name: string, source: string, label: string): Finding {
+  const fix = `Set it, or remove the key: \`blockhouse auth rm ${name} --key ${label.startsWith('#') ? `'${label}'` : label}\`.`;
+  return warning(`${source} is not set, so ${name} does without that key`, fix);
 }
 
 function warning(problem: string, fix: string): Finding {

@@ -14,6 +14,9 @@ t.test('without a terminal: a server is added and held, looked at, approved and 
   t.match(added, { code: 0, stdout: '', stderr: /^notes: It is not approved; look at it with `blockhouse tools test notes --workspace / });
   t.match(rig.read('mcp.json'), { mcpServers: { notes: { command: 'notes-server', args: ['--stdio'], env: { NOTES: '/srv/notes' } } } });
   t.match(await on(['tools', 'approve', 'notes']), { code: 2, stderr: /has shown no tools yet/ });
+  const { stderr: unseen } = await on(['tools', 'diff', 'notes']);
+  t.match(unseen, /^It is not approved; look at it with `.* tools test notes/);
+  t.notMatch(unseen, /Nothing has changed/, 'of a server that has shown nothing yet');
   t.strictSame(rig.sessions.started, []);
   t.match(await on(['tools', 'test', 'notes']), { code: 1, stderr: /did not start/ });
   rig.sessions.lists.set('notes', [readFileTool(), readFileTool({ name: 'write_note', description: 'Writes.', annotations: undefined })]);
@@ -49,6 +52,7 @@ t.test('what has changed is shown line by line, and what is not seen as an escap
   t.match(stderr, /tools approve files/);
   for (const hidden of ['\u200b', '\u001b', '\ufe0f']) t.notOk(stdout.includes(hidden));
   t.match((await on(['tools', 'diff', 'files', 'more'])).stdout, /^more is new:/);
+  t.match(await on(['tools', 'diff', 'files', 'more', 'moer']), { code: 2, stdout: '', stderr: /files has no tool moer\. `.* tools ls files.*` lists them/ });
 });
 
 t.test('short names stand for exact versions, and their arguments are checked', async (t) => {

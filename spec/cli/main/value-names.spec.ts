@@ -10,6 +10,11 @@ t.test('the value of every option has a name', async (t) => {
   t.equal(valueNameOf(['-x', '--unheard-of']), 'value');
 });
 
+t.test('a word that is not the same in every command is that of its own', async (t) => {
+  t.equal(valueNameOf(['--input'], 'blockhouse approve [options] <approval>'), 'json');
+  t.equal(valueNameOf(['--input'], 'blockhouse prices set [options] <model>'), 'usd');
+});
+
 t.test('a letter means the same in every command', async (t) => {
   const meanings = new Map<string, Set<string>>();
   for (const { names } of options) {

@@ -56,7 +56,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     alert: 'BlockhouseCallsFail',
-    expr: `sum by (connection) (rate(${metric('calls')}{status="error"}[10m])) / sum by (connection) (rate(${metric('calls')}[10m])) > 0.1 and sum by (connection) (rate(${metric('calls')}[10m])) > 0.05`,
+    expr: `sum by (connection) (rate(${metric('callErrors')}{code!~"KEY_.*|PRICE_UNKNOWN"}[10m])) / sum by (connection) (rate(${metric('calls')}[10m])) > 0.1 and sum by (connection) (rate(${metric('calls')}[10m])) > 0.05`,
     for: '10m',
     severity: 'warning',
     summary: 'More than a tenth of the calls to {{ $labels.connection }} fail.',

@@ -60,6 +60,14 @@ t.test('legends and texts of alerts use labels that the query keeps', async (t) 
     for (const [, label = ''] of `${summary} ${cure}`.matchAll(/\{\{ \$labels\.(\w+) \}\}/g)) t.ok(kept(expr).includes(label), `${label} of ${alert}`);
 });
 
+t.test('calls that the cap or the limits of a key refuse are no failures of the connection', async (t) => {
+  const { expr = '' } = RULES.find(({ alert }) => alert === 'BlockhouseCallsFail') ?? {};
+  const [, left = ''] = /\{code!~"([^"]+)"\}/.exec(expr) ?? [];
+  const isLeft = (code: string): boolean => new RegExp(`^(?:${left})$`).test(code);
+  for (const code of ['KEY_CAP_REACHED', 'KEY_RATE_LIMITED', 'PRICE_UNKNOWN']) t.ok(isLeft(code), code);
+  for (const code of ['UPSTREAM_RATE_LIMITED', 'UPSTREAM_AUTH', 'UPSTREAM_FAILED', 'ADAPTER_NOT_CONFIGURED']) t.notOk(isLeft(code), code);
+});
+
 t.test('the dashboard of the docs can be read, and its panels do not lie on each other', async (t) => {
   const { panels } = JSON.parse(readFileSync(new URL('../../../docs/observability/grafana.json', import.meta.url), 'utf8')) as {
     panels: { id: number; gridPos: { x: number; y: number; w: number; h: number } }[];

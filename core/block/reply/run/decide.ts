@@ -90,7 +90,7 @@ function assertInput({ kind, request = {} }: Approval, { decision, input }: Deci
 async function assertSameTool({ tool, pin }: Approval, { pinNow }: Decision): Promise<void> {
   const now = await pinNow(tool);
   if (now === undefined || pin === undefined || now === pin) return;
-  const what = now === null ? 'is not there any more' : 'has changed since it was shown';
+  const what = now === null ? 'is not offered any more (it was changed or removed)' : 'has changed since it was shown';
   throw new BlockhouseError('APPROVAL_STALE', `The tool ${tool} ${what}, so the call can't be approved. Deny it; the model may ask again.`);
 }
 

@@ -40,6 +40,16 @@ t.test('of several keys it names those whose variable is not set', async (t) => 
   t.match(await found(t, auth), [/the connection groq can't be called as it is \| groq needs a key: set ONE or TWO/]);
 });
 
+t.test('of several keys of an adapter it names those whose variable is not sent to another address', async (t) => {
+  const keys = [{ apiKeyEnv: 'OPENAI_API_KEY', label: 'x' }, { apiKey: 'sk-0123456789abcdef' }];
+  const set = { OPENAI_API_KEY: 'k' };
+  t.match(await found(t, { openai: { baseURL: 'https://a.example/v1', keys } }, set), [
+    /^warning \| auth\.json \| openai does without the key in OPENAI_API_KEY \| The key in OPENAI_API_KEY is not sent: .* Store the key beside the address/,
+  ]);
+  t.strictSame(await found(t, { openai: { keys } }, set), [], 'it is sent to the address of OpenAI');
+  t.strictSame(await found(t, { openai: { baseURL: 'http://127.0.0.1:9/v1' } }, set), [], 'nobody has named it for that address');
+});
+
 t.test('what needs no key, what is wrong otherwise and what nobody has set up is not named as well', async (t) => {
   t.strictSame(await found(t, { local: { preset: 'vllm' }, openai: { baseURL: 'https://a.example/v1' } }), []);
   t.strictSame(await found(t, {}), []);
