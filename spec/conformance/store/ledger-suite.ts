@@ -47,6 +47,7 @@ const FILTERS: readonly Omit<CostsQuery, 'by'>[] = [
   {},
   { block: 'ada' },
   { block: 'nobody' },
+  { block: 'a\0da' },
   { from: '2026-11-20' },
   { to: '2026-11-19' },
   { block: 'eve', from: '2026-11-19', to: '2026-11-20' },
@@ -193,6 +194,7 @@ export function ledgerSuite(t: Test, store: string, open: OpenLedger): void {
     const { total } = await ledger.report({ by: 'block' });
     t.equal(total.calls, (await all(ledger.lines())).length, 'files leave out lines that no provider should have sent');
     t.strictSame((await ledger.report({ by: 'day', from: '2026-11-20', to: '2026-11-20' })).rows.length, 1);
+    await t.rejects(ledger.report({ by: 'day', to: '0000-12-31' }), { code: 'INVALID_REQUEST', details: [{ path: 'to' }] }, 'a calendar has no such year');
     await t.rejects(ledger.report({ by: 'day', from: '2026-02-30' }), { code: 'INVALID_REQUEST', details: [{ path: 'from' }] });
     await t.rejects(ledger.report({ by: 'day', from: '2026-11-20', to: '2026-11-19' }), { code: 'INVALID_REQUEST' });
   });
