@@ -76,7 +76,8 @@ function record(asked: readonly Published[]): void {
   const published = Object.keys(QUESTIONS).flatMap((name) => [...asked, ...before].find((result) => result.name === name) ?? []);
   writeFileSync(file, `${JSON.stringify(published, null, 1)}\n`);
   for (const chart of published.flatMap(({ charts }) => charts)) writeFileSync(join(folder, `${chart.file}.svg`), toSvg(chart));
-  writeFileSync(join(DOCS, 'performance.md'), toPage(published));
+  const page = join(DOCS, 'performance.md');
+  writeFileSync(page, toPage(published, readFileSync(page, 'utf8')));
 }
 
 interface StartFigures {

@@ -18,7 +18,7 @@ import {
 
 /** What is known of the server. */
 export interface LazyToolsOptions {
-  readonly config: Pick<ProcessConfig, 'workspace' | 'host' | 'port' | 'ollamaPort'>;
+  readonly config: Pick<ProcessConfig, 'workspace' | 'host' | 'port' | 'ollamaPort' | 'store'>;
   readonly env: Environment;
   /** Variables with keys of providers. */
   readonly providerVariables: ReadonlySet<string>;
@@ -48,13 +48,16 @@ export function lazyTools(options: LazyToolsOptions): ToolHost {
     return loading;
   };
   const has = (file: string): boolean => existsSync(join(workspace, file));
+  /** A database keeps the workspace, and no server runs, so that nothing of it is seen but what the folder has. */
+  const isElsewhere = (): boolean => kind === 'files' && options.config.store !== undefined;
   const isConfigured = async (): Promise<boolean> => {
+    if (isElsewhere()) return false;
     if (kept === undefined) return FILES.some(has);
     const states = await Promise.all([kept.check('mcp', IS_THERE), kept.check('mcp-pins', IS_THERE)]);
     return states.some(({ good, fault }) => good === true || fault !== undefined);
   };
   /** Of a workspace in a database. */
-  const unread = (): readonly Finding[] => (kind === 'files' ? [] : FILES.filter(has).map(unreadFile));
+  const unread = (): readonly Finding[] => (kind === 'files' && !isElsewhere() ? [] : FILES.filter(has).map(unreadFile));
   return {
     servers: lazyServers(load, isConfigured, unread),
     skills: lazySkills(load, { has, namesIn: (folder) => readdirSync(join(workspace, folder)), isConfigured }),

@@ -1531,7 +1531,7 @@ export type RunRecord = {
   readonly t: 'refused';
   /** The step, and the number of the call in it: 3.1 */
   readonly call: string;
-  readonly code: 'denied' | 'expired' | 'invalid-arguments' | 'not-offered' | 'too-large' | 'timeout' | 'server-failed' | 'changed' | 'not-run' | 'limit' | 'same-call';
+  readonly code: 'denied' | 'expired' | 'invalid-arguments' | 'not-offered' | 'server-failed' | 'changed' | 'not-run' | 'limit' | 'same-call';
   readonly note: string;
   /** Whether it may quote a server that reads what anybody may have written */
   readonly open?: boolean;

@@ -135,7 +135,7 @@ function dayOf(option: string, text: string | undefined, now: number): string | 
   if (text === undefined) return undefined;
   const days = /^([1-9]\d{0,3})d$/.exec(text)?.[1];
   const day = days === undefined ? text : new Date(now - (Number(days) - 1) * DAY_MS).toISOString().slice(0, 10);
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
+  const at = /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
   if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(day)) return day; // `Date.parse` takes 31 February for 3 March
   throw new CliError('usage', `${option} must be a date such as 2026-11-01, or days such as 7d.`);
 }

@@ -17,7 +17,7 @@ const SEE_HELP = `See ${PROGRAM} --help.`;
  */
 export function usageLines(error: unknown, argv: readonly string[], paths: readonly (readonly string[])[] = []): string[] {
   if (!isSyntaxFault(error)) return [`${PROGRAM}: ${valueFault(error)}`, SEE_HELP];
-  const meant = meantUsages(error, argv);
+  const meant = meantUsages(error, argv).map((usage) => asCalled(usage, argv, paths));
   const [usage] = meant;
   if (usage === undefined) return [`${PROGRAM}: ${unknownCommand(argv, commandWords(error))}`, SEE_HELP];
   const subcommands = paths.flatMap(([first, second]) => (first === argv[0] && second !== undefined ? second : []));
@@ -34,6 +34,14 @@ function meantUsages({ candidates }: SyntaxFault, argv: readonly string[]): stri
   const usages = [...new Set(candidates.map(({ usage }) => usage))].filter((usage) => pathOf(usage)[0] === argv[0]);
   const called = usages.filter((usage) => pathOf(usage).every((word, index) => argv[index] === word));
   return called.length > 0 ? called : usages;
+}
+
+/** A usage names a command by its first name. This has the one by which it was called, such as `rm` for `set` or `list` for `ls`. */
+function asCalled(usage: string, argv: readonly string[], paths: readonly (readonly string[])[]): string {
+  const words = pathOf(usage);
+  const called = paths.find((path) => path.length === words.length && path.length > 1 && path.every((word, index) => argv[index] === word));
+  if (called === undefined || !called.every((word, index) => index === called.length - 1 || word === words[index])) return usage;
+  return usage.replace(` ${words.join(' ')}`, ` ${called.join(' ')}`);
 }
 
 /** The words of the command in a usage. */

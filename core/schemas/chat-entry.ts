@@ -39,20 +39,8 @@ const name = <const T extends string>(value: T) => ({ type: 'string', const: val
 const call = { type: 'string', description: 'The step, and the number of the call in it: 3.1' } as const;
 const step = { ...count, description: 'Counts the answers of the model, over all runs of the message' } as const;
 
-/** Why a call is not made, or did not bring what it should. */
-export const REFUSALS = [
-  'denied',
-  'expired',
-  'invalid-arguments',
-  'not-offered',
-  'too-large',
-  'timeout',
-  'server-failed',
-  'changed',
-  'not-run',
-  'limit',
-  'same-call',
-] as const;
+/** Why a call was not made or, with `not-run`, is known not to have run. One that took too long or brought too much is a result or not known: it may have run. */
+export const REFUSALS = ['denied', 'expired', 'invalid-arguments', 'not-offered', 'server-failed', 'changed', 'not-run', 'limit', 'same-call'] as const;
 
 /** What a tool is known to do; each mark holds only if the server and the user say the same. */
 export const ToolMarks = object({ readOnly: boolean, idempotent: boolean, closedWorld: boolean });

@@ -3,16 +3,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFi
 import { join } from 'node:path';
 import t from 'tap';
 import { createCore } from '../../core/index.ts';
-import { lazyTools } from '../../cli/lazy-tools.ts';
+import { type LazyToolsOptions, lazyTools } from '../../cli/lazy-tools.ts';
 import type { SettingStore } from '../../core/store/port.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { HOSTILE } from '../support/tools/sessions-rig.ts';
 import { skillMd } from '../support/tools/skill-core.ts';
 import { until } from '../support/until.ts';
 
-function lazy(workspace: string) {
+function lazy(workspace: string, store?: LazyToolsOptions['config']['store']) {
   return lazyTools({
-    config: { workspace, host: '127.0.0.1', port: 8420, ollamaPort: 11_434 },
+    config: { workspace, host: '127.0.0.1', port: 8420, ollamaPort: 11_434, ...(store !== undefined && { store }) },
     env: process.env,
     providerVariables: new Set(['SOME_API_KEY']),
   });
@@ -31,6 +31,17 @@ t.test('without a server of tools there is nothing to list, to find fault with, 
   await host.halt();
   await host.close();
   t.notOk(existsSync(join(workspace, '.servers.json')));
+});
+
+t.test('where a database keeps the workspace and no server runs, the servers of a file in the folder are not judged', async (t) => {
+  const workspace = testFolder(t);
+  writeFileSync(join(workspace, 'mcp.json'), '{"mcpServers": {"files": {"command": "node"}}}');
+  t.match(await lazy(workspace).servers?.findings(), [{ place: 'mcp.json, files', problem: /is not approved/ }]);
+  const host = lazy(workspace, { url: 'postgres://db.internal/blockhouse' } as never);
+  const settings = { check: async () => ({ good: undefined }) } as never;
+  host.keepIn?.(settings, 'files');
+  t.match(await host.servers?.findings(), [{ place: 'mcp.json', problem: /is not read/ }]);
+  t.equal((await host.servers?.findings())?.length, 1);
 });
 
 t.test('without skills there is nothing to list or to find fault with, and with one it is read', async (t) => {

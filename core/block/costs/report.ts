@@ -33,9 +33,9 @@ const KEY_OF: Readonly<Record<CostsReport['by'], (line: CostLine) => string>> = 
   'day-model': (line) => `${KEY_OF.day(line)} ${KEY_OF.model(line)}`,
 };
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const DAY = /^(?!0000)\d{4}-\d{2}-\d{2}$/;
 
-/** True for a date of the calendar. */
+/** True for a date of the calendar, which has no year 0. */
 function isDay(text: string): boolean {
   const at = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);

@@ -15,7 +15,7 @@ const AT_ONCE = 2000;
 export async function reportOf(database: Database, { by, ...filter }: CostsQuery): Promise<CostsReport> {
   assertDays(filter);
   const { block, from, to } = filter;
-  const values = [block?.replaceAll('\0', '\ufffd'), inDatabase(from), inDatabase(to)].filter((value) => value !== undefined);
+  const values = [block, from, to].filter((value) => value !== undefined);
   const rows = await database.query<SumsRow>(report(by, [block !== undefined, from !== undefined, to !== undefined]), values);
   return reportSums(
     rows.map(({ day, credential, calls, input, output, cache_read: cacheRead, cache_write: cacheWrite, unpriced, trillionths, ...more }) => ({
@@ -27,11 +27,6 @@ export async function reportOf(database: Database, { by, ...filter }: CostsQuery
     })),
     by,
   );
-}
-
-/** A database has no year 0. Nothing was called then. */
-function inDatabase(day: string | undefined): string | undefined {
-  return day?.startsWith('0000') === true ? '0001-01-01' : day;
 }
 
 /** Keeps the sums of a workspace whole, every five minutes. */

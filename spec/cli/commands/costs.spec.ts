@@ -21,7 +21,7 @@ t.test('costs come as a table, as JSON and for a spreadsheet', async (t) => {
   t.match(await on(['costs', '--gateway', '--by', 'block']), { code: 2, stderr: /--by must be one of key, connection, credential/ });
   t.match((await on(['costs', '--since', '7d', '--by', 'purpose'])).stdout, /^PURPOSE .*\nchat +1 /);
   t.match((await on(['costs', '--until', '2020-01-01'])).stdout, /\ntotal +0 /);
-  for (const since of ['monday', '2026-02-31']) t.match(await on(['costs', '--since', since]), { code: 2, stderr: /--since must be a date/ });
+  for (const since of ['monday', '2026-02-31', '0000-01-01']) t.match(await on(['costs', '--since', since]), { code: 2, stderr: /--since must be a date/ });
   t.match(await on(['costs', '--by', 'key']), { code: 2, stderr: /By key are the calls of\s+clients: add\s+--gateway\./ });
   t.match(await on(['costs', '--by', 'hour']), { code: 2, stderr: /--by must be one of/ });
   t.match(await on(['costs', 'nope']), { code: 2, stdout: '', stderr: /no block "nope"/ });

@@ -129,6 +129,7 @@ t.test('a third word that is missing or unknown is named, with those that there 
   t.same(lines('tell', 'secret', '--json'), ['blockhouse: tell secret lacks its last word.', there]);
   t.same(lines('tell', 'secret', 'sk-Canary1'), ['blockhouse: There is no command tell secret like this.', there]);
   t.equal(lines('tell', 'secret', 'set')[0], 'blockhouse: tell secret set needs <what>.');
+  t.same(lines('tell', 'secret', 'rm'), ['blockhouse: tell secret rm needs <what>.', 'Usage: blockhouse tell secret rm [options] <what>'], 'as it was called');
   paths.push(['tell', 'secret']);
   own.register(
     class extends Tell {

@@ -117,6 +117,14 @@ export function conversationSuite(t: Test, store: string, open: OpenConversation
     t.strictSame(both.map(({ isNew }) => isNew).sort(), [false, true]);
     await add(conversation, 'c', { clientId: 'y' });
     t.match(await add(conversation, 'd', { clientId: 'y', cap: 2 }), { isNew: false, position: 1, entry: { content: 'c' } });
+  });
+
+  t.test(`${store}: an id with a character that a database does not know is an id like others`, async (t) => {
+    const { conversation } = await opened(t);
+    const { entry } = await add(conversation, 'a', { clientId: 'x\0y' });
+    t.match(await add(conversation, 'b', { clientId: 'x\0y' }), { isNew: false, entry: { id: entry.id, content: 'a' } });
+    t.match(await add(conversation, 'c', { clientId: 'xy' }), { isNew: true });
+    await t.rejects(conversation.cancel('m\0'), { code: 'MESSAGE_NOT_FOUND' });
     await t.rejects(conversation.append(message('e', { cap: 2 })), { code: 'QUEUE_FULL', message: /2 messages are already waiting \(queue.cap is 2\)/ });
     const big = 'x'.repeat(5 * 1024 * 1024);
     await add(conversation, big);

@@ -1,6 +1,8 @@
 // Entries of a chat, and the records of journals.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import t from 'tap';
-import { ChatEntry, RunRecord, USER_STATUSES } from '../../../core/schemas/chat-entry.ts';
+import { ChatEntry, REFUSALS, RunRecord, USER_STATUSES } from '../../../core/schemas/chat-entry.ts';
 import { compile, type Validator } from '../../../core/schemas/validate.ts';
 import { AT, answerRecord, approvalOf, callRecord, modelRecord, resultRecord, runRecord } from '../../support/tools/records.ts';
 
@@ -31,5 +33,17 @@ t.test('each kind of record has its own fields', async (t) => {
   ]) {
     check(record);
     t.throws(() => check({ t: record.t }), { code: 'INVALID_REQUEST' }, record.t);
+  }
+});
+
+t.test('each reason of a refusal is one that is written, and that the page of tools explains', async (t) => {
+  const root = resolve(import.meta.dirname, '../../..');
+  const folder = join(root, 'core/block/reply/run');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const writers = files.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n');
+  const page = readFileSync(join(root, 'docs/tools.md'), 'utf8');
+  for (const code of REFUSALS) {
+    t.ok(writers.includes(`'${code}'`), `${code} is written`);
+    t.match(page, new RegExp(`^\\|[^|]*\`${code}\``, 'm'), `${code} is explained`);
   }
 });

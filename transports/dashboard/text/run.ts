@@ -25,8 +25,6 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   expired: 'denied: nobody decided in time',
   'invalid-arguments': 'not sent: its arguments were wrong',
   'not-offered': 'not sent: there is no such tool here',
-  'too-large': 'its result was too large',
-  timeout: 'took too long',
   'server-failed': 'its server failed',
   changed: 'not sent: the tool has changed',
   'not-run': 'did not run',

@@ -143,7 +143,7 @@ export class SearchFiles {
       const original = Buffer.from(text);
       const time = at.length === NO_TIME.length ? at : NO_TIME;
       const place = `${textEnd.toString(36)}\t${original.length.toString(36)}`;
-      lines.push(Buffer.from(`${time}\t${LETTERS[by]}\t${encodeURIComponent(wellFormed(id))}\t${place}\t${folded(text)}\n`));
+      lines.push(Buffer.from(`${time}\t${LETTERS[by]}\t${encodeURIComponent(wellFormed(id))}\t${place}\t${folded(wellFormed(text))}\n`));
       originals.push(original);
       textEnd += original.length;
       waiting += original.length;

@@ -86,6 +86,7 @@ t.test('a report counts the days that it is asked for, both ends with them', asy
     [{ from: '2026-13-01' }, 'from'],
     [{ from: '2026-02-30' }, 'from'],
     [{ to: 'yesterday' }, 'to'],
+    [{ from: '0000-01-01' }, 'from'],
     [{ from: '2026-11-20', to: '2026-11-19' }, 'from'],
   ] as const)
     await t.rejects(reportCosts(ledger(), 'day', filter), { code: 'INVALID_REQUEST', details: [{ path }] }, JSON.stringify(filter));

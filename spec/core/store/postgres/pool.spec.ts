@@ -25,6 +25,13 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await t.rejects(database.query({ name: 'wrong', text: 'select nothing' }), { code: '42703' }, 'a wrong statement is a defect of ours');
   });
 
+  t.test('a text with a character that no text there has is one that fits nothing', async (t) => {
+    const database = await open(t, { connections: 1 });
+    const texts = { name: 'texts', text: 'select $1::text as one, $2::text[] as some, $3::bytea as bytes, $4::int as number' };
+    const found = await database.query(texts, ['a\0b', ['c', '\0', null], Buffer.from([0, 1]), 7]);
+    t.strictSame(found, [{ one: 'a\ufffdb', some: ['c', '\ufffd', null], bytes: Buffer.from([0, 1]), number: 7 }]);
+  });
+
   t.test('a transaction happens or does not, and its errors are those of its work', async (t) => {
     const store = await postgresStore(t);
     const database = await open(t, {}, store);

@@ -52,6 +52,14 @@ t.test('what is changed, by whomever, is found by the next search, and what is g
   t.equal(await idsOf('key'), '');
 });
 
+t.test('a text with half of a character, which a model cut in two may leave, is found by what it has', async (t) => {
+  const { idsOf, write } = rig(t);
+  write('one', 'chat.json', JSON.stringify([userEntry('1', { content: 'red \ud83d car', ...at(1) }), userEntry('2', { content: 'red\0car', ...at(2) })]));
+  t.equal(await idsOf('car'), 'one/2 one/1');
+  t.equal(await idsOf('"red car"'), 'one/2', 'it stands for a character that is not known');
+  t.equal(await idsOf('red\0car'), 'one/2');
+});
+
 t.test('archives of the chat, archived blocks and memories are searched', async (t) => {
   const { search, write, folder, workspace } = rig(t);
   write('one', 'chat.json', [userEntry('2', { content: 'active needle', ...at(2) })]);
