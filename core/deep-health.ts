@@ -67,7 +67,7 @@ export async function heldBlocks(blocks: ExaminedBlocks['blocks']): Promise<stri
 
 /** By the calls that this process still knows: some hundreds of all providers together. */
 function providerOf({ name, ready, breaker }: ShownConnection, ended: readonly EndedCall[]): DeepHealth['providers'][number] {
-  const own = ended.filter(({ fact }) => fact.adapter === name && fact.code !== 'CANCELLED' && fact.attempts > 0);
+  const own = ended.filter(({ fact }) => fact.adapter === name && fact.attempts > 0 && tellsOfProvider(fact.code));
   const lastOk = own.find(({ fact }) => fact.code === undefined);
   const lastFailure = own.find(({ fact }) => fact.code !== undefined);
   const last = own[0]?.fact;
@@ -79,6 +79,11 @@ function providerOf({ name, ready, breaker }: ShownConnection, ended: readonly E
     lastFailureAt: timeOf(lastFailure),
     lastCode: lastFailure?.fact.code ?? null,
   };
+}
+
+/** What a provider refuses because of the request may be wrong with the request alone. */
+function tellsOfProvider(code: EndedCall['fact']['code']): boolean {
+  return code === undefined || (code.startsWith('UPSTREAM_') && code !== 'UPSTREAM_REJECTED');
 }
 
 function timeOf(call: EndedCall | undefined): string | null {

@@ -50,7 +50,7 @@ t.test('many who ask at once cause one look', async (t) => {
   t.equal(new Set(looks.map(({ disk }) => disk)).size, 1);
 });
 
-t.test('a provider is as its last call ended; one that was not called is not known', async (t) => {
+t.test('a provider is as the last call ended that tells of it; what is wrong with a request does not', async (t) => {
   const ended = [
     call('down', 3000, { code: 'UPSTREAM_FAILED' }),
     call('down', 2000),
@@ -58,9 +58,13 @@ t.test('a provider is as its last call ended; one that was not called is not kno
     call('up', 1000, { code: 'UPSTREAM_TIMEOUT' }),
     call('left', 2600, { code: 'CANCELLED' }),
     call('full', 2700, { code: 'QUEUE_FULL', attempts: 0 }),
+    call('refusing', 2800, { code: 'UPSTREAM_REJECTED' }),
+    call('refusing', 1000),
+    call('misused', 2800, { code: 'INVALID_REQUEST' }),
+    call('misused', 1000, { code: 'UPSTREAM_AUTH' }),
   ];
   const connections = [
-    ...['down', 'up', 'left', 'full'].map((name) => connection(name)),
+    ...['down', 'up', 'left', 'full', 'refusing', 'misused'].map((name) => connection(name)),
     connection('bare', { ready: false }),
     connection('off', { breaker: 'open' }),
   ];
@@ -70,6 +74,8 @@ t.test('a provider is as its last call ended; one that was not called is not kno
     up: 'ok',
     left: 'unknown',
     full: 'unknown',
+    refusing: 'ok',
+    misused: 'failing',
     bare: 'not-set',
     off: 'paused',
   });
