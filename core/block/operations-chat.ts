@@ -158,7 +158,7 @@ async function cancel(owners: Ownership, block: Block, id: string): Promise<Chat
     return entry();
   }
   const { entry, hadFailed } = cancelled;
-  if (block.unsaved.of(entry) !== undefined) block.unsaved.drop();
+  block.unsaved.forget(entry);
   if (!hadFailed) block.world.bus.emit('message.finished', { block: block.name, id, status: 'cancelled' });
   return entry;
 }

@@ -179,7 +179,9 @@ export class Ownership {
   async #grant({ name, cancel }: Wish): Promise<void> {
     const block = await this.#options.blocks.find(name);
     if (cancel !== null) {
-      if (!(await block.cancelReply(cancel))) await block.files.conversation.cancel(cancel, block.tenure.claim);
+      if (await block.cancelReply(cancel)) return;
+      const cancelled = await block.files.conversation.cancel(cancel, block.tenure.claim);
+      if (cancelled !== 'asked') block.unsaved.forget(cancelled.entry);
       return;
     }
     await block.tenure.take(); // a claim whose answer was lost may not be known here

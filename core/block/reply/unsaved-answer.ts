@@ -36,7 +36,12 @@ export class UnsavedAnswer {
     return kept?.message.id === id && kept.message.content === content ? kept : undefined;
   }
 
-  /** It is written, or nobody waits for it any more: its message was cancelled. */
+  /** This message was cancelled. */
+  forget(message: Pick<ChatEntry, 'id' | 'content'>): void {
+    if (this.of(message) !== undefined) this.drop();
+  }
+
+  /** It is written, or its message does not wait any more. */
   drop(): void {
     this.#kept = undefined;
   }

@@ -22,8 +22,13 @@ t.test('an answer is kept for its message, as long as that is the same', async (
   t.notOk('handed' in (unsaved.of(message)?.answer.bill ?? {}), 'the ledger writes the line of its call by itself');
   unsaved.keep(kept({ message: { id: 'm2', content: 'other' } }));
   t.equal(unsaved.of(message), undefined, 'one-alone');
-  unsaved.drop();
+  unsaved.forget(message);
+  t.ok(unsaved.of({ id: 'm2', content: 'other' }), 'another one was cancelled');
+  unsaved.forget({ id: 'm2', content: 'other' });
   t.equal(unsaved.of({ id: 'm2', content: 'other' }), undefined);
+  unsaved.keep(kept());
+  unsaved.drop();
+  t.equal(unsaved.of(message), undefined);
 });
 
 t.test('only a fault of the disk leaves an answer worth keeping', async (t) => {
