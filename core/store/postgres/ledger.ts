@@ -18,6 +18,7 @@ import type { CostsReport } from '../../types.ts';
 import type { BudgetVerdict, CallToReserve, CostsQuery, LedgerLine, LedgerLines, LedgerStore, Reserved, Spend } from '../port.ts';
 import { countable } from '../parts/spend-days.ts';
 import { reportOf } from './cost-sums.ts';
+import { KnownSpends } from './known-spends.ts';
 import type { Database, Run } from './pool.ts';
 import * as sql from './sql/ledger.ts';
 
@@ -60,16 +61,6 @@ export interface LineWithAnswer {
   failed(): void;
 }
 
-/** with-its-line. */
-interface KnownSpend {
-  readonly sinceMs: readonly number[];
-  /** What came with the last line, and until when it is good, in monotonic milliseconds. */
-  readonly with?: { readonly spends: readonly Spend[]; readonly until: number };
-}
-
-/** with-its-line. */
-const KNOWN_MS = 100;
-const MOST_KNOWN = 1000;
 /** with-its-answer. */
 const HANDED_MS = 1000;
 /** A reservation of another server may have ended meanwhile. */
@@ -85,7 +76,6 @@ export class PostgresLedger implements LedgerStore {
   readonly #database: Database;
   readonly #node: () => string | null;
   readonly #now: () => number;
-  readonly #clock: () => number;
   /** paid-counts. */
   #unwritten: LedgerLine[] = [];
   /** written-once: those of them that are on their way. */
@@ -101,14 +91,14 @@ export class PostgresLedger implements LedgerStore {
   /** By block: who waits for room beside its calls under way. */
   readonly #waiting = new Map<string, Set<() => void>>();
   /** with-its-line. */
-  readonly #spends = new Map<string, KnownSpend>();
+  readonly #spends: KnownSpends;
   #isClosed = false;
 
   constructor({ database, node, now, clock = () => performance.now() }: PostgresLedgerOptions) {
     this.#database = database;
     this.#node = node;
     this.#now = now;
-    this.#clock = clock;
+    this.#spends = new KnownSpends(clock);
   }
 
   async reserve(call: CallToReserve, signal: AbortSignal): Promise<Reserved> {
@@ -153,11 +143,12 @@ export class PostgresLedger implements LedgerStore {
     const line = this.#handed.get(id);
     if (line === undefined) return undefined;
     this.#handed.delete(id);
-    const { sinceMs } = this.#spends.get(block) ?? { sinceMs: [] };
+    const sinceMs = this.#spends.begin(block);
     return {
       values: [...valuesOf(line), sinceMs.map(isoOf)],
       written: (spends) => this.#written(line, sinceMs, spends),
       failed: () => {
+        this.#spends.end(block, sinceMs);
         this.#unwritten.push(line);
         this.#again.begin();
       },
@@ -187,15 +178,21 @@ export class PostgresLedger implements LedgerStore {
   }
 
   async #add(line: LedgerLine): Promise<void> {
-    const { sinceMs } = this.#spends.get(line.block) ?? { sinceMs: [] };
-    const rows = await this.#database.query<SpendRow>(sql.ADD, [...valuesOf(line), sinceMs.map(isoOf)]); // counted-once
+    const sinceMs = this.#spends.begin(line.block);
+    let rows: readonly SpendRow[];
+    try {
+      rows = await this.#database.query<SpendRow>(sql.ADD, [...valuesOf(line), sinceMs.map(isoOf)]); // counted-once
+    } catch (error) {
+      this.#spends.end(line.block, sinceMs);
+      throw error;
+    }
     this.#unwritten = this.#unwritten.filter((one) => one !== line);
     this.#written(line, sinceMs, rows);
   }
 
   #written({ id, block }: LedgerLine, sinceMs: readonly number[], rows: readonly SpendRow[]): void {
     const spends = rows.filter(({ is_new }) => is_new).map(({ usd, tokens }) => ({ usd, tokens }));
-    if (spends.length > 0) this.#know(block, { sinceMs, with: { spends, until: this.#clock() + KNOWN_MS } });
+    this.#spends.end(block, sinceMs, spends);
     if (id !== undefined) this.#held.delete(id);
     this.#tell(block);
   }
@@ -217,7 +214,7 @@ export class PostgresLedger implements LedgerStore {
       for (const block of [from, to].sort()) await run(sql.LOCK, [block]);
       await run(sql.CARRY, [from, to]);
     });
-    for (const block of [from, to]) this.#spends.delete(block);
+    for (const block of [from, to]) this.#spends.forget(block);
   }
 
   /** A database keeps its own order: there is nothing to open. */
@@ -235,20 +232,8 @@ export class PostgresLedger implements LedgerStore {
 
   async spend<const T extends readonly number[]>(block: string, sinceMs: T): Promise<{ readonly [I in keyof T]: Spend }> {
     await this.#writeHanded((line) => line.block === block);
-    const known = this.#spends.get(block);
-    this.#know(block, { sinceMs: [...sinceMs] }); // what came with a line answers once
-    const isAsked = known?.with !== undefined && known.with.until > this.#clock() && String(known.sinceMs) === String(sinceMs);
-    return (isAsked ? known.with.spends : await this.#database.query<Spend>(sql.SPEND, [block, sinceMs.map(isoOf)])) as { [I in keyof T]: Spend };
-  }
-
-  /** The blocks that were asked for last. */
-  #know(block: string, known: KnownSpend): void {
-    this.#spends.delete(block);
-    this.#spends.set(block, known);
-    for (const oldest of this.#spends.keys()) {
-      if (this.#spends.size <= MOST_KNOWN) return;
-      this.#spends.delete(oldest);
-    }
+    const known = this.#spends.take(block, sinceMs);
+    return (known ?? (await this.#database.query<Spend>(sql.SPEND, [block, sinceMs.map(isoOf)]))) as { [I in keyof T]: Spend };
   }
 
   async newest(block: string): Promise<number | undefined> {

@@ -16,16 +16,17 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const env = { BLOCKHOUSE_STORE: store };
     t.strictSame(await runHere(t, ['migrate', '--check'], { env }), {
       code: 1,
-      stdout: 'to do: 001-tables\nto do: 002-blocks\nto do: 003-credentials\nto do: 004-runs\nto do: 005-list-texts\n',
+      stdout:
+        'to do: 001-tables\nto do: 002-blocks\nto do: 003-credentials\nto do: 004-runs\nto do: 005-list-texts\nto do: 006-cost-days\nto do: 007-sums-of-costs\n',
       stderr: '',
     });
     t.match(await runHere(t, ['migrate', '--check', '--json'], { env }), {
       code: 1,
-      stdout: '{"pending":["001-tables","002-blocks","003-credentials","004-runs","005-list-texts"]}\n',
+      stdout: '{"pending":["001-tables","002-blocks","003-credentials","004-runs","005-list-texts","006-cost-days","007-sums-of-costs"]}\n',
     });
     t.strictSame(await runHere(t, ['migrate'], { env }), {
       code: 0,
-      stdout: 'done: 001-tables\ndone: 002-blocks\ndone: 003-credentials\ndone: 004-runs\ndone: 005-list-texts\n',
+      stdout: 'done: 001-tables\ndone: 002-blocks\ndone: 003-credentials\ndone: 004-runs\ndone: 005-list-texts\ndone: 006-cost-days\ndone: 007-sums-of-costs\n',
       stderr: '',
     });
     t.strictSame(await runHere(t, ['migrate'], { env: { BLOCKHOUSE_STORE: 'postgres://127.0.0.1:1/db', BLOCKHOUSE_STORE_DIRECT: store } }), {

@@ -43,9 +43,12 @@ t.test('what keys have spent can be read beside the server that counts it', asyn
 t.test('a database is prepared for a workspace', { skip: noPostgres }, async (t) => {
   await t.rejects(openStoreSchema('/a/folder'), { code: 'INVALID_REQUEST' });
   const schema = await openStoreSchema(await postgresStore(t));
-  t.match(await schema.plan(), { names: ['001-tables', '002-blocks', '003-credentials', '004-runs', '005-list-texts'], script: /^begin;/ });
+  t.match(await schema.plan(), {
+    names: ['001-tables', '002-blocks', '003-credentials', '004-runs', '005-list-texts', '006-cost-days', '007-sums-of-costs'],
+    script: /^begin;/,
+  });
   const done: string[] = [];
   await schema.migrate((name) => void done.push(name));
-  t.strictSame(done, ['001-tables', '002-blocks', '003-credentials', '004-runs', '005-list-texts']);
+  t.strictSame(done, ['001-tables', '002-blocks', '003-credentials', '004-runs', '005-list-texts', '006-cost-days', '007-sums-of-costs']);
   t.strictSame(await schema.plan(), { names: [], script: '' });
 });

@@ -126,6 +126,28 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal((await lines()).length, 4);
   });
 
+  t.test('what lines that are written at the same time have answered is not taken for what was spent', async (t) => {
+    const { database } = await migrated(t);
+    let both: (() => void) | undefined;
+    const secondAnswered = new Promise<void>((resolve) => (both = resolve));
+    let adds = 0;
+    const query: Database['query'] = async (statement, values) => {
+      const isFirst = statement.name === 'ledger-add' && ++adds === 1;
+      const rows = await database.query(statement, values);
+      if (isFirst) await secondAnswered;
+      return rows as never;
+    };
+    const ledger = ledgerOn({ query } as unknown as Database);
+    await ledger.spend('ada', [0]);
+    const first = ledger.append(lineOf('1'));
+    const second = ledger.append(lineOf('2'));
+    while (adds < 2) await delay(5);
+    await delay(50);
+    both?.();
+    await Promise.all([first, second]);
+    t.strictSame(await ledger.spend('ada', [0]), [{ usd: 0.5, tokens: 20 }]);
+  });
+
   t.test('the statement of a line answers what was asked before it, with the earlier names of the block', async (t) => {
     const { database, open, ask } = await migrated(t);
     const other = ledgerOn(await open());
