@@ -7,6 +7,7 @@ import type { CostsReport } from '../../types.ts';
 import type { CostsQuery } from '../port.ts';
 import type { Database } from './pool.ts';
 import { DROP_STRANGE, FOLD, LOCK_COSTS, report, type SumsRow } from './sql/costs.ts';
+import { Upkeep } from './upkeep.ts';
 
 const EVERY_MS = 300_000;
 const AT_ONCE = 2000;
@@ -30,36 +31,17 @@ export async function reportOf(database: Database, { by, ...filter }: CostsQuery
 }
 
 /** Keeps the sums of a workspace whole, every five minutes. */
-export class CostSums {
+export class CostSums extends Upkeep {
   readonly #database: Database;
-  readonly #onFault: (error: unknown) => void;
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
 
   constructor(database: Database, onFault: (error: unknown) => void) {
+    super(EVERY_MS, onFault);
     this.#database = database;
-    this.#onFault = onFault;
-  }
-
-  /** Now and every five minutes, until `close`. */
-  start(): void {
-    const fail = (error: unknown): void => {
-      if (!this.#isClosed) this.#onFault(error);
-    };
-    const keep = (): void => void this.keep().catch(fail);
-    keep();
-    this.#timer = setInterval(keep, EVERY_MS).unref();
-  }
-
-  /** What is under way may fail by then, and is not told. */
-  close(): void {
-    this.#isClosed = true;
-    clearInterval(this.#timer);
   }
 
   /** also-older-ones. Rejects with STORE_UNREACHABLE. */
   async keep(): Promise<void> {
-    for (let lines = AT_ONCE; lines === AT_ONCE && !this.#isClosed; ) lines = await this.#fold();
+    for (let lines = AT_ONCE; lines === AT_ONCE && !this.isClosed; ) lines = await this.#fold();
   }
 
   #fold(): Promise<number> {

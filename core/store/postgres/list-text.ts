@@ -9,6 +9,7 @@ import { type PageToAsk, pageOf } from './list-page.ts';
 import type { Database } from './pool.ts';
 import { PROTOCOLS } from './protocol.ts';
 import { HAS_OLDER, IS_LONG, LOOKS_AT, MEND_TEXTS, WITH_THREES } from './sql/list.ts';
+import { Upkeep } from './upkeep.ts';
 
 /** So many blocks are looked up in some 40 ms. Of a text that more have, most lists find a page sooner where all entries are read. */
 const MOST_RARE = 5000;
@@ -49,32 +50,13 @@ async function rareBlocks(database: Pick<Database, 'query'>, text: string, most:
 }
 
 /** written-by-all. */
-export class ListTexts {
+export class ListTexts extends Upkeep {
   readonly #database: Pick<Database, 'query'>;
-  readonly #onFault: (error: unknown) => void;
-  #timer: NodeJS.Timeout | undefined;
   #mayDiffer = true;
-  #isClosed = false;
 
   constructor(database: Pick<Database, 'query'>, onFault: (error: unknown) => void) {
+    super(EVERY_MS, onFault);
     this.#database = database;
-    this.#onFault = onFault;
-  }
-
-  /** Now and each hour, until `close`. */
-  start(): void {
-    const fail = (error: unknown): void => {
-      if (!this.#isClosed) this.#onFault(error);
-    };
-    const keep = (): void => void this.keep().catch(fail);
-    keep();
-    this.#timer = setInterval(keep, EVERY_MS).unref();
-  }
-
-  /** What is under way may fail by then, and is not told. */
-  close(): void {
-    this.#isClosed = true;
-    clearInterval(this.#timer);
   }
 
   /** Rejects with STORE_UNREACHABLE. */

@@ -4,6 +4,7 @@
 // kept-for-a-week: days go as a whole.
 import type { Database, Run } from './pool.ts';
 import { ALL_PARTS, LOCK_PARTS, makePart, removePart } from './sql/partitions.ts';
+import { Upkeep } from './upkeep.ts';
 
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -26,25 +27,12 @@ export interface Part {
 }
 
 /** Keeps the parts of a schema, once an hour. */
-export class Partitions {
+export class Partitions extends Upkeep {
   readonly #database: Database;
-  readonly #onFault: (error: unknown) => void;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(database: Database, onFault: (error: unknown) => void) {
+    super(EVERY_MS, onFault);
     this.#database = database;
-    this.#onFault = onFault;
-  }
-
-  /** Now and each hour, until `close`. */
-  start(): void {
-    const keep = (): void => void this.keep().catch(this.#onFault);
-    keep();
-    this.#timer = setInterval(keep, EVERY_MS).unref();
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
   }
 
   /** Makes what is missing and removes what is too old, by the database's clock. Rejects with STORE_UNREACHABLE. */
