@@ -2,7 +2,8 @@
 //
 // bound: a decision names the digest of what was shown. Another tool, other arguments or another definition have another one, and a tool whose definition has changed
 //   meanwhile can't be approved.
-// one-decision: of two decisions at once one holds, because the journal takes one record of each number.
+// one-decision: of two decisions at once one holds, because the journal takes one record of each number. The same
+//   decision by the same person in the same millisecond, at two servers, is one record, and both are answered with it.
 // late-is-no: after its deadline a call can't be approved, also where nothing has noticed the deadline yet.
 // decided-then-ruled: a rule for later calls is written after the decision that it comes from is on disk, so that a decision that came second leaves none. A crash between
 //   the two leaves the decision without its rule, and the next call asks again.
