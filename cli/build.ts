@@ -73,9 +73,10 @@ const withTheStart: Plugin = {
   },
 };
 
-/** What a start loads, in the order in which commands need it: the program itself and the entry that has it, the core, and the rest of the server. */
+/** What a start loads, in the order in which commands need it: the program itself and the entry that has it, what a command needs that asks the server, the core, and the rest of the server. */
 const STEPS: Readonly<Record<string, readonly string[]>> = {
   light: ['cli/main.ts', 'cli/commands/serve.ts'],
+  client: ['core/client-parts.ts', 'cli/serve/place.ts'],
   core: [START.createCore],
   blocks: [START.FileStore, START.createWorkspaceBlocks],
   server: ['cli/compose.ts', 'adapters/index.ts', 'cli/server-parts.ts'],
