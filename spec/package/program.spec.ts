@@ -22,7 +22,8 @@ function watchLoads(t: Test): { readonly env: Record<string, string>; loaded(): 
 
 t.test('before the server says that it listens, it has loaded few files, and no package that only some requests need', async (t) => {
   const { env, loaded } = watchLoads(t);
-  const { child, url } = await serve(t, testFolder(t), env);
+  const workspace = testFolder(t);
+  const { child, url } = await serve(t, workspace, env);
   const all = loaded();
   // Files before it belong to a watcher of the process, such as the recorder of coverage.
   const begin = all.findIndex((file) => file.endsWith('/dist/cli/main.js'));
@@ -40,6 +41,13 @@ t.test('before the server says that it listens, it has loaded few files, and no 
     'no text that only some requests answer with',
   );
   t.match(await (await fetch(`${url}/ui/`)).text(), /<!doctype html>/i, 'wherever the bundle puts its modules, the page is found');
+  const headers = { authorization: `Bearer ${readFileSync(join(workspace, '.api-token'), 'utf8').trim()}`, 'content-type': 'application/json' };
+  t.match(await (await fetch(`${url}/v1/chat`, { method: 'POST', headers, body: '{}' })).json(), { error: 'adapter is required.' });
+  t.strictSame(
+    loaded().filter((file) => /\/node_modules\/ajv\//.test(file)),
+    [],
+    'the checks of requests are those that the build has made',
+  );
   child.kill('SIGTERM');
   t.match(await once(child, 'exit'), [0], 'also while it still loads what the first requests need');
 });
