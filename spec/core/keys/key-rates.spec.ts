@@ -51,7 +51,7 @@ t.test('the limits of a key and of its group hold together, and a refusal takes 
   const { clock, rates, refusal } = limits();
   const [one, other] = ['one', 'other'].map((name) => keyWith({ requestsPerMinute: 4 }, { requestsPerMinute: 6, tokensPerMinute: 1000 }, name));
   if (one === undefined || other === undefined) throw new Error('two keys');
-  const tokens = () => 100;
+  const tokens = 100;
   for (let n = 0; n < 4; n += 1) t.same(refusal(one, { tokens }), {});
   t.match(refusal(one, { tokens }), { message: /^The key one has a limit of 4 requests/ });
   for (let n = 0; n < 2; n += 1) t.same(refusal(other, { tokens }), {});
