@@ -105,7 +105,7 @@ t.test('workers of a workspace in a database are whole servers', noPostgres ? { 
   // With such a lease, nothing of a dead worker would be free before the end of a test, unless the primary frees it.
   const env = { BLOCKHOUSE_STORE: store, BLOCKHOUSE_LEASE_MS: '60000' };
   const workspace = testFolder(t);
-  const whole = (t: Test, answer: Answerer): Promise<Farm> => farm(t, answer, { env, args: ['--workers', '2'], workspace });
+  const whole = (t: Test, answer: Answerer, count = 2): Promise<Farm> => farm(t, answer, { env, args: ['--workers', String(count)], workspace });
   const isHeld = async (): Promise<readonly unknown[]> => ask(store, 'select name from bh.block where owner is not null');
 
   await t.test('until SIGTERM', async (t) => {
@@ -196,7 +196,7 @@ t.test('workers of a workspace in a database are whole servers', noPostgres ? { 
 
   await t.test('when the primary is killed its workers end in order, and the next server goes on at once', async (t) => {
     const held = heldDaemon();
-    const { call, workers, upstream, child } = await whole(t, held.answer);
+    const { call, workers, upstream, child } = await whole(t, held.answer, 1);
     await call('POST', '/api/blocks', { name: 'ada', config: RUNNABLE });
     await call('POST', '/api/blocks/ada/start');
     const { id } = (await call('POST', '/api/blocks/ada/chat', { message: 'one' })).json as { id: string };
