@@ -2,7 +2,7 @@
 // the last word, and its findings name the fault.
 // Pure: no I/O.
 //
-// never-more: what this accepts, Ajv accepts. A keyword that is not known here, or a value that did not come from JSON, is left to Ajv.
+// never-more: what this accepts, Ajv accepts, and a schema that has a check here is one that Ajv can compile. What is not known here, or did not come from JSON, is left to Ajv.
 // counted-when-long: the characters of a text are counted only when its length in UTF-16 units alone does not say whether it fits, because that takes a tenth of a second
 //   for an image of 30 MB.
 import { isObject } from '../base/json.ts';
@@ -11,7 +11,7 @@ import { isObject } from '../base/json.ts';
 export type Accepts = (value: unknown) => boolean;
 
 type Schema = Readonly<Record<string, unknown>>;
-type Keyword = (argument: never, schema: Schema) => Accepts | undefined;
+type Keyword = (argument: unknown, schema: Schema) => Accepts | undefined;
 
 /** counted-when-long. A character has one or two units. */
 export function hasAtMost(text: string, limit: number): boolean {
@@ -37,27 +37,32 @@ const yes: Accepts = () => true;
 /** They limit nothing. */
 const ANNOTATIONS: ReadonlySet<string> = new Set(['$id', 'title', 'description', 'default', 'examples', 'deprecated']);
 
-/** Limits that say nothing about values of another type. */
+/** A limit that is no number is not understood. */
+function limit(make: (limit: number) => Accepts): Keyword {
+  return (argument: unknown) => (typeof argument === 'number' ? make(argument) : undefined);
+}
+
+/** Limits say nothing about values of another type. */
 const KEYWORDS: Readonly<Record<string, Keyword>> = {
-  type: (type: string) => (Object.hasOwn(TYPES, type) ? TYPES[type] : undefined),
+  type: (type: unknown) => (typeof type === 'string' && Object.hasOwn(TYPES, type) ? TYPES[type] : undefined),
   const: (only: unknown) => (isScalar(only) ? (value) => value === only : undefined),
-  enum: (list: readonly unknown[]) => (list.every(isScalar) ? (value) => list.includes(value) : undefined),
-  anyOf: anyOf,
-  minimum: (least: number) => (value) => typeof value !== 'number' || value >= least,
-  maximum: (most: number) => (value) => typeof value !== 'number' || value <= most,
-  minLength: (least: number) => (value) => typeof value !== 'string' || hasAtLeast(value, least),
-  maxLength: (most: number) => (value) => typeof value !== 'string' || hasAtMost(value, most),
-  minItems: (least: number) => (value) => !Array.isArray(value) || value.length >= least,
-  maxItems: (most: number) => (value) => !Array.isArray(value) || value.length <= most,
-  minProperties: (least: number) => (value) => !isObject(value) || Object.keys(value).length >= least,
-  maxProperties: (most: number) => (value) => !isObject(value) || Object.keys(value).length <= most,
-  uniqueItems: (isUnique: boolean) => (isUnique ? (value) => !Array.isArray(value) || (value.every(isScalar) && new Set(value).size === value.length) : yes),
-  items: (schema: unknown) => listOf(schema),
+  enum: (list: unknown) => (Array.isArray(list) && list.length > 0 && list.every(isScalar) ? (value) => list.includes(value) : undefined),
+  anyOf,
+  minimum: limit((least) => (value) => typeof value !== 'number' || value >= least),
+  maximum: limit((most) => (value) => typeof value !== 'number' || value <= most),
+  minLength: limit((least) => (value) => typeof value !== 'string' || hasAtLeast(value, least)),
+  maxLength: limit((most) => (value) => typeof value !== 'string' || hasAtMost(value, most)),
+  minItems: limit((least) => (value) => !Array.isArray(value) || value.length >= least),
+  maxItems: limit((most) => (value) => !Array.isArray(value) || value.length <= most),
+  minProperties: limit((least) => (value) => !isObject(value) || Object.keys(value).length >= least),
+  maxProperties: limit((most) => (value) => !isObject(value) || Object.keys(value).length <= most),
+  uniqueItems: (isUnique: unknown) => (typeof isUnique !== 'boolean' ? undefined : isUnique ? areUnique : yes),
+  items: listOf,
   properties: (_fields: unknown, schema) => fieldsOf(schema),
-  required: (_names: unknown, schema) => (isObject(schema['properties']) ? yes : fieldsOf(schema)),
-  additionalProperties: (_rest: unknown, schema) => (isObject(schema['properties']) ? yes : fieldsOf(schema)),
+  required: (_names: unknown, schema) => (Object.hasOwn(schema, 'properties') ? yes : fieldsOf(schema)),
+  additionalProperties: (_rest: unknown, schema) => (Object.hasOwn(schema, 'properties') ? yes : fieldsOf(schema)),
   // Last: one that takes long is run on no text that is too long.
-  pattern: patternOf as Keyword,
+  pattern: patternOf,
 };
 const ORDER = Object.keys(KEYWORDS);
 
@@ -67,7 +72,7 @@ export function acceptsOf(schema: unknown): Accepts | undefined {
   if (!isObject(schema)) return undefined;
   const names = Object.keys(schema).filter((name) => !ANNOTATIONS.has(name));
   if (names.some((name) => !ORDER.includes(name))) return undefined;
-  const checks = ORDER.filter((name) => names.includes(name)).map((name) => (KEYWORDS[name] as Keyword)(schema[name] as never, schema));
+  const checks = ORDER.filter((name) => names.includes(name)).map((name) => KEYWORDS[name]?.(schema[name], schema));
   return allOf(checks);
 }
 
@@ -80,7 +85,8 @@ function allOf(checks: readonly (Accepts | undefined)[]): Accepts | undefined {
   return (value) => all.every((check) => check(value));
 }
 
-function anyOf(schemas: readonly unknown[]): Accepts | undefined {
+function anyOf(schemas: unknown): Accepts | undefined {
+  if (!Array.isArray(schemas)) return undefined;
   const checks = schemas.map(acceptsOf);
   if (checks.includes(undefined)) return undefined;
   return (value) => checks.some((check) => check?.(value));
@@ -91,22 +97,29 @@ function listOf(schema: unknown): Accepts | undefined {
   return item === undefined ? undefined : (value) => !Array.isArray(value) || value.every((one) => item(one));
 }
 
+/** never-more: a list whose items would have to be compared deeply is left to Ajv. */
+function areUnique(value: unknown): boolean {
+  return !Array.isArray(value) || (value.every(isScalar) && new Set(value).size === value.length);
+}
+
 /** The same expression as Ajv's, which counts in characters. */
-function patternOf(pattern: string): Accepts {
+function patternOf(pattern: unknown): Accepts | undefined {
+  if (typeof pattern !== 'string') return undefined;
   const expression = new RegExp(pattern, 'u');
   return (value) => typeof value !== 'string' || expression.test(value);
 }
 
 /** `properties`, `required` and `additionalProperties` together, in one walk over the fields that a value has. */
 function fieldsOf({ properties = {}, required = [], additionalProperties = true }: Schema): Accepts | undefined {
-  const known = new Map(Object.entries(properties as Schema).map(([name, field]) => [name, acceptsOf(field)]));
+  if (!isObject(properties) || !Array.isArray(required) || required.some((name) => typeof name !== 'string')) return undefined;
+  const known = new Map(Object.entries(properties).map(([name, field]) => [name, acceptsOf(field)]));
+  if (known.has('__proto__')) return undefined; // Ajv does not look at it
   const rest = additionalProperties === false ? () => false : acceptsOf(additionalProperties);
   if (rest === undefined || [...known.values()].includes(undefined)) return undefined;
-  const names = required as readonly string[];
   return (value) => {
     if (!isObject(value)) return true;
     if (!isPlain(value)) return false; // never-more
-    for (const name of names) if (!Object.hasOwn(value, name) || value[name] === undefined) return false;
+    for (const name of required) if (!Object.hasOwn(value, name) || value[name] === undefined) return false;
     for (const name of Object.keys(value)) {
       const field = value[name];
       const check = known.get(name);

@@ -256,7 +256,7 @@ t.test('what the first look at a schema does not accept, Ajv decides', async (t)
   const listed: Validator<unknown> = compile({ type: 'object', properties: { kinds: { type: 'array', items: { enum: [['a'], ['b']] } } } });
   listed.prepare();
   t.doesNotThrow(() => listed({ kinds: [['b']] }), 'a keyword that it does not know');
-  t.throws(() => listed({ kinds: [['c']] }), { code: 'INVALID_REQUEST', details: [{ path: 'kinds[0]' }] });
+  t.throws(() => listed({ kinds: [['c']] }), { code: 'INVALID_REQUEST', message: /^kinds\[0\] must be one of/ });
   const named: Validator<unknown> = compile({ type: 'object', additionalProperties: false, required: ['name'], properties: { name: { type: 'string' } } });
   class Named {
     name: unknown;
@@ -265,7 +265,7 @@ t.test('what the first look at a schema does not accept, Ajv decides', async (t)
     }
   }
   t.doesNotThrow(() => named(new Named('x')), 'an object of a class');
-  t.throws(() => named(new Named(1)), { details: [{ path: 'name' }] });
+  t.throws(() => named(new Named(1)), { code: 'INVALID_REQUEST', message: /^name must be a string/ });
 });
 
 t.test('a text is as long as it has characters, whatever their units', async (t) => {
