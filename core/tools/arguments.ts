@@ -5,12 +5,10 @@
 // counted-references: a few definitions that name each other twice are followed 2^n times, and one that names itself for ever. So references are counted as they are
 //   followed, and never copied into each other when a schema is compiled.
 // compiled-once: a schema takes a millisecond to compile and the largest half a second, so what was compiled is kept for later messages, by the text of the schema.
-// yes-first: most schemas are so plain that Ajv, which takes a tenth of a second to be loaded, is needed only to name what is wrong (`core/schemas/accepts.ts`).
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { countUpTo, isDeeperThan, isObject } from '../base/json.ts';
-import { acceptsOf } from '../schemas/accepts.ts';
 import type { JsonRecord } from './port.ts';
 
 const MAX_BYTES = 64 * 1024;
@@ -127,20 +125,11 @@ function make(schema: JsonRecord): Made {
 }
 
 function compiled(schema: JsonRecord): ArgumentCheck {
-  const looked = bounded(schema);
-  const accepts = acceptsOf(looked);
-  let known: ValidateFunction | undefined;
-  const compile = (): ValidateFunction => {
-    known ??= ajv().compile(looked);
-    ajv().removeSchema(); // a cache of what servers send would only grow
-    return known;
-  };
-  if (accepts === undefined) compile(); // what is wrong with it is known now
+  const validate: ValidateFunction = ajv().compile(bounded(schema));
+  ajv().removeSchema(); // a cache of what servers send would only grow
   return (args) => {
     followed = 0;
     try {
-      if (accepts?.(args) === true) return undefined; // yes-first
-      const validate = known ?? compile();
       return validate(args) ? undefined : wording(validate.errors?.[0]);
     } catch (error) {
       if (error instanceof TooMuch || error instanceof RangeError) return TOO_MUCH; // the second one is of the stack
