@@ -5,7 +5,7 @@
 // kept-apart: packages that only some requests need stay in node_modules, and are loaded with the first of these.
 // readable: nothing of our own is shortened, so that a stack trace names the functions of the source. A large package for one command is (SHORTENED).
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { build, type Metafile, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
 import { writeChecks } from './checks.ts';
@@ -15,6 +15,8 @@ import { fromVendor, writeVendored } from './vendor.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/cli'));
 const KEPT_APART = ['@aws-sdk/*', '@opentelemetry/*', '@pydantic/genai-prices', 'ajv', 'chokidar', 'modern-tar', 'pg', 'ws'];
+/** What the library has in its own parts: whole packages that take more place than what is used of them, with what they need. */
+const TAKEN_IN = /^(?:xstate|p-queue|eventemitter3|p-timeout|croner)(?:$|\/)/;
 /** The folders that programs import from. */
 const ROOMS = ['core', 'adapters', 'transports'];
 /** `node transports/http`. It is a program, and no door of programs. */
@@ -47,6 +49,16 @@ const shorten: Plugin = {
         const { outputFiles } = await build({ stdin, bundle: true, minify: true, write: false, format: 'esm', target: 'node20.19' });
         return { contents: outputFiles[0]?.text ?? '', loader: 'js' };
       });
+  },
+};
+
+/** All packages but those of `TAKEN_IN` stay in `node_modules`. */
+const keptApart: Plugin = {
+  name: 'kept-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^.]/ }, ({ path, kind }) =>
+      kind === 'entry-point' || isAbsolute(path) || TAKEN_IN.test(path) ? undefined : { path, external: true },
+    );
   },
 };
 
@@ -209,7 +221,7 @@ async function buildLibrary(): Promise<void> {
     chunkNames: 'parts/[name]-[hash]',
     bundle: true,
     splitting: true,
-    packages: 'external',
+    plugins: [keptApart],
     ...AS_IS,
     platform: 'node',
     metafile: true,
