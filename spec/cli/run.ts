@@ -8,6 +8,7 @@ import { Cli } from 'clipanion';
 import type { Test } from 'tap';
 import { createAdapters, createNoticeSender } from '../../adapters/index.ts';
 import { runProgram } from '../../cli/main/program.ts';
+import type { HttpTransportOptions } from '../../transports/http/index.ts';
 import { createWsTransport } from '../../transports/ws/index.ts';
 import { friendlyDaemon, startServer } from '../support/server.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -113,8 +114,8 @@ function deskOf(t: Test, workspace: string, upstream: FakeUpstream): Desk {
 }
 
 /** A server on a workspace of its own, both in this process, before a daemon that answers as `answer` says. */
-export async function openDesk(t: Test, answer: Answerer = friendlyDaemon): Promise<Desk> {
-  const { workspace, upstream, core, transport, url } = await startServer(t, { answer, adapters: createAdapters(), notices: createNoticeSender() });
+export async function openDesk(t: Test, answer: Answerer = friendlyDaemon, http: HttpTransportOptions = {}): Promise<Desk> {
+  const { workspace, upstream, core, transport, url } = await startServer(t, { answer, adapters: createAdapters(), notices: createNoticeSender(), http });
   const sockets = createWsTransport(core, transport.server);
   t.teardown(() => sockets.close());
   await core.announce(url);

@@ -80,7 +80,8 @@ t.test('without a server, it says how to start one', async (t) => {
 });
 
 t.test('behind a proxy, the link has the public origin', async (t) => {
-  const { on } = await openDeskOfProcess(t, undefined, { BLOCKHOUSE_PUBLIC_ORIGIN: 'https://blocks.example' });
+  const dashboard = new URL('../../../dist/dashboard/', import.meta.url);
+  const { on } = await openDesk(t, undefined, { publicOrigin: 'https://blocks.example', dashboard });
   t.match((await on(['open', '--print'])).stdout, /^https:\/\/blocks\.example\/ui\/#code=/);
 });
 
