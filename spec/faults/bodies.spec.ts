@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { runHere } from '../cli/run.ts';
-import { type FaultWorld, forgetPeak, peakRssMiB, rssMiB, startFaultWorld } from '../support/fault-world.ts';
+import { type FaultWorld, forgetPeak, peakRssMiB, rssMiB, sharedFaultWorld, startFaultWorld } from '../support/fault-world.ts';
 import { RawClient, type RawResponse } from '../support/raw.ts';
 import { CHAT } from '../support/server.ts';
 import { sweep } from '../support/sweep.ts';
@@ -21,7 +21,7 @@ const PACE_MS = 5;
 /** What is kept after the refusal shows at the large limits; the small ones show that their body is refused, which takes fewer bytes. */
 const SLOW_PACE_MS = 40;
 
-const small = await startFaultWorld(t);
+const small = await sharedFaultWorld();
 /** For bodies of 10 to 64 MiB: malloc keeps their pages, and 10 MiB of the costliest JSON hold the event loop for longer than 100 ms. */
 const large = await startFaultWorld(t, { memoryLimitMiB: 250, stallLimitMs: 2000 });
 /** The one of the case at work. */

@@ -12,10 +12,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { run } from '../cli/run.ts';
 import { callsOf, history, makeBlock } from '../support/fault-calls.ts';
-import { startFaultWorld } from '../support/fault-world.ts';
+import { sharedFaultWorld } from '../support/fault-world.ts';
 import { withSmallDisk } from '../support/small-disk.ts';
 
-const world = await startFaultWorld(t);
+const world = await sharedFaultWorld();
 const ask = callsOf(world);
 
 t.test('D60 on a full disk a write is refused, what was there stays, no part is left, and the next one works', async (t) => {

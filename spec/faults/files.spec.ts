@@ -10,11 +10,11 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, 
 import { join } from 'node:path';
 import t from 'tap';
 import { callsOf, makeBlock, untilHistory } from '../support/fault-calls.ts';
-import { startFaultWorld } from '../support/fault-world.ts';
+import { sharedFaultWorld } from '../support/fault-world.ts';
 import { sweep } from '../support/sweep.ts';
 import { until } from '../support/until.ts';
 
-const world = await startFaultWorld(t);
+const world = await sharedFaultWorld();
 const ask = callsOf(world);
 const blocksFolder = join(world.workspace, 'blocks');
 const foldersOf = (): string[] => readdirSync(blocksFolder).sort();

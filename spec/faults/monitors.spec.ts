@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { runHere } from '../cli/run.ts';
 import { callsOf, history, makeBlock, untilHistory } from '../support/fault-calls.ts';
-import { startFaultWorld } from '../support/fault-world.ts';
+import { sharedFaultWorld } from '../support/fault-world.ts';
 import { daemonLine, friendlyDaemon } from '../support/server.ts';
 import { sweep } from '../support/sweep.ts';
 import { type Answerer, sendJson } from '../support/upstream.ts';
@@ -27,7 +27,7 @@ const moody: Answerer = (request, res, index) => {
   return friendlyDaemon(request, res, index);
 };
 
-const world = await startFaultWorld(t, { answer: moody });
+const world = await sharedFaultWorld(moody);
 const ask = callsOf(world);
 
 t.test('H125 a message that can never be answered fails with its reason, and the next one is answered', async (t) => {

@@ -5,6 +5,8 @@
 import './late-optimization.ts';
 import './whole-writes.ts';
 import './stray-errors.ts'; // before-tap
+import './cheap-not-match.ts';
+import './no-request-scope.ts';
 import { resolve } from 'node:path';
 import { env } from 'node:process';
 import { pathToFileURL } from 'node:url';

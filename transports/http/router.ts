@@ -15,6 +15,8 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 /** Exact paths first, then patterns with `:name` parts in the order of the table. A last part `:name*` takes the rest of the path, slashes included. */
 export class Router<R extends Findable> {
   readonly #exact = new Map<string, Map<string, R>>();
+  /** Of the patterns, by their path. */
+  readonly #methodsOf = new Map<string, Map<string, R>>();
   readonly #patterns: { readonly segments: readonly string[]; readonly byMethod: Map<string, R> }[] = [];
 
   constructor(routes: readonly R[]) {
@@ -37,10 +39,12 @@ export class Router<R extends Findable> {
       this.#exact.set(route.path, methods.set(route.method, route));
       return;
     }
-    const segments = route.path.split('/');
-    const known = this.#patterns.find((pattern) => pattern.segments.join('/') === route.path);
-    if (known === undefined) this.#patterns.push({ segments, byMethod: new Map([[route.method, route]]) });
-    else known.byMethod.set(route.method, route);
+    const byMethod = this.#methodsOf.get(route.path) ?? new Map<string, R>();
+    if (byMethod.size === 0) {
+      this.#methodsOf.set(route.path, byMethod);
+      this.#patterns.push({ segments: route.path.split('/'), byMethod });
+    }
+    byMethod.set(route.method, route);
   }
 
   #findPattern(path: string): { byMethod: Map<string, R>; params: Record<string, string> } | undefined {

@@ -107,7 +107,7 @@ const POURED = [
   ['task', 0],
   ['foreign', 0],
 ] as const;
-const UNASKED = sweep(100_000, 20_000);
+const UNASKED = sweep(100_000, 5000);
 for (const index of swept(POURED.length, 2)) {
   const [kind, bytes] = POURED[index] ?? POURED[0];
   t.test(
