@@ -10,6 +10,7 @@ import { openaiChat } from '../conformance/wires/openai-chat.ts';
 import { CLIENTS, type Fields } from '../support/dialect-clients.ts';
 import type { TestServerOptions } from '../support/server.ts';
 import { gate } from '../support/stepped-adapter.ts';
+import { swept, sweep } from '../support/sweep.ts';
 import { until } from '../support/until.ts';
 import { sendJson } from '../support/upstream.ts';
 import { startWireServer, WIRES, type WireServer } from '../support/wire-server.ts';
@@ -218,7 +219,7 @@ t.test('a client that leaves the line has cost nothing', async (t) => {
 });
 
 t.test('a client that never reads holds the provider back, and when it leaves, the rest is read', async (t) => {
-  const long: Meaning = { ...HIDDEN, text: ['x'.repeat(200_000), ...Array.from({ length: 80 }, () => 'x'.repeat(200_000)), 'y'] };
+  const long: Meaning = { ...HIDDEN, text: ['x'.repeat(200_000), ...Array.from({ length: sweep(80, 50) }, () => 'x'.repeat(200_000)), 'y'] };
   for (const native of [true, false]) {
     const server = await held(t, anthropic, 'in the answer', { native, meaning: long });
     const body = { model: `anthropic/${anthropic.model}`, max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'hi' }] };
@@ -236,7 +237,7 @@ t.test('a client that never reads holds the provider back, and when it leaves, t
 
 t.test('a client that leaves in the moment of the usage changes nothing in what counts', async (t) => {
   for (const stream of [true, false])
-    for (let round = 0; round < 10; round += 1) {
+    for (const round of swept(10, 4)) {
       const server = await held(t, anthropic, 'in the answer');
       const headers = { authorization: `Bearer ${server.key}` };
       const request = server.open('POST', '/v1/chat', { token: false, headers, body: server.chat({ stream }) });
