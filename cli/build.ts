@@ -5,15 +5,18 @@
 // kept-apart: packages that only some requests need stay in node_modules, and are loaded with the first of these.
 // readable: nothing of our own is shortened, so that a stack trace names the functions of the source. A large package for one command is (SHORTENED).
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { build, type Metafile, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
+import { writeChecks } from './checks.ts';
 import { shortenSchemas } from './shorten-schemas.ts';
 import { fromVendor, writeVendored } from './vendor.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/cli'));
 const KEPT_APART = ['@aws-sdk/*', '@opentelemetry/*', '@pydantic/genai-prices', 'ajv', 'chokidar', 'modern-tar', 'pg', 'ws'];
+/** What the library has in its own parts: whole packages that take more place than what is used of them, with what they need. */
+const TAKEN_IN = /^(?:xstate|p-queue|eventemitter3|p-timeout|croner)(?:$|\/)/;
 /** The folders that programs import from. */
 const ROOMS = ['core', 'adapters', 'transports'];
 /** `node transports/http`. It is a program, and no door of programs. */
@@ -49,6 +52,16 @@ const shorten: Plugin = {
   },
 };
 
+/** All packages but those of `TAKEN_IN` stay in `node_modules`. */
+const keptApart: Plugin = {
+  name: 'kept-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^.]/ }, ({ path, kind }) =>
+      kind === 'entry-point' || isAbsolute(path) || TAKEN_IN.test(path) ? undefined : { path, external: true },
+    );
+  },
+};
+
 /** What is loaded with the first message of a block with tools, the first use of a server of tools, and the first target of notifications. */
 const LATER = ['core/block/reply/run/parts.ts', 'adapters/tools/index.ts', 'core/notify/parts.ts'].map((file) => join(ROOT, file));
 /** What a start loads, by a name of each. */
@@ -73,9 +86,10 @@ const withTheStart: Plugin = {
   },
 };
 
-/** What a start loads, in the order in which commands need it: the program itself and the entry that has it, the core, and the rest of the server. */
+/** What a start loads, in the order in which commands need it: the program itself and the entry that has it, what a command needs that asks the server, the core, and the rest of the server. */
 const STEPS: Readonly<Record<string, readonly string[]>> = {
   light: ['cli/main.ts', 'cli/commands/serve.ts'],
+  client: ['core/client-parts.ts', 'cli/serve/place.ts'],
   core: [START.createCore],
   blocks: [START.FileStore, START.createWorkspaceBlocks],
   server: ['cli/compose.ts', 'adapters/index.ts', 'cli/server-parts.ts'],
@@ -181,6 +195,7 @@ await Promise.all(
 writeFileSync(join(OUT, 'licences.txt'), licencesOf(metafile));
 process.stdout.write(`${relative(process.cwd(), OUT)}: ${Object.keys(metafile.outputs).length - joined.size + Object.keys(STEPS).length} files\n`);
 
+process.stdout.write(`dist/checks: ${await writeChecks(resolve(OUT, '../checks'))} files\n`);
 await buildLibrary();
 shortenSchemas(resolve(OUT, '../core/schemas'));
 
@@ -206,7 +221,7 @@ async function buildLibrary(): Promise<void> {
     chunkNames: 'parts/[name]-[hash]',
     bundle: true,
     splitting: true,
-    packages: 'external',
+    plugins: [keptApart],
     ...AS_IS,
     platform: 'node',
     metafile: true,

@@ -1,11 +1,8 @@
 // The one composition root: puts core, adapters and transports together. It loads adapters and transports only when they
 // are used, so that a command that needs neither starts fast.
-import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import {
-  BlockhouseError,
   type ContentTap,
   type Core,
   type CoreOptions,
@@ -14,11 +11,8 @@ import {
   createPrimaryCore,
   createWorkerCore,
   type Environment,
-  FILE_LOOK_MS,
   type Flags,
   type ProcessConfig,
-  readLock,
-  resolveProcessConfig,
   type StoreConnection,
 } from '../core/index.ts';
 import type { Contents, Telemetry } from '../transports/telemetry/index.ts';
@@ -26,13 +20,12 @@ import { lazyTools } from './lazy-tools.ts';
 import { type Listen, listenAsWorker, listenOn, openDoors } from './serve/listen.ts';
 import { nodeNotice } from './serve/node-notice.ts';
 import type { OwnWorker } from './serve/own-worker.ts';
+import { inWorkspace, readConfig } from './serve/place.ts';
 import { givenToken, withSecretFiles } from './serve/secret-files.ts';
 import { parseFlags } from './serve/serve-flags.ts';
 import type { WorkerPool } from './serve/workers.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
 import { oneLine } from './terminal/output.ts';
-
-export { givenToken };
 
 /** What the build of the page writes: beside the folder of this module, or one above it where the bundle has put this module among its parts. */
 const DASHBOARDS = ['../dashboard/', '../../dashboard/'];
@@ -50,16 +43,6 @@ export interface RunningServer {
   /** The processes that serve its clients, if those are others. */
   readonly workers?: WorkerPool;
   close(): Promise<void>;
-}
-
-/** Settings from flags, the environment (by default that of the process) and defaults. Throws a CliError, which names every way to set the wrong one. */
-export function readConfig(flags: Flags, env: Environment = process.env): ProcessConfig {
-  const whole = withSecretFiles(env);
-  try {
-    return resolveProcessConfig(flags, whole);
-  } catch (error) {
-    throw new CliError('usage', (error as Error).message, error);
-  }
 }
 
 /** Starts a server and resolves once it listens. Rejects with a CliError when a setting, the workspace or the port can't be used. */
@@ -235,38 +218,6 @@ async function observe(
 /** What reads prompts and answers for a collector; undefined where that is not switched on. Rejects with INVALID_REQUEST for variables that can't be used. */
 async function contentsOf({ hasCollector }: ProcessConfig, env: Environment): Promise<Contents | undefined> {
   return hasCollector ? (await import('../transports/telemetry/index.ts')).openContents(env) : undefined;
-}
-
-/** Runs work that reads or writes the workspace. A system error becomes a CliError that names the folder. */
-export async function inWorkspace<T>(config: ProcessConfig, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof BlockhouseError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    const isOfSystem = code !== undefined && /^E[A-Z]+$/.test(code);
-    throw new CliError('place', isOfSystem ? `The workspace ${config.workspace} can't be used: ${reasonOf(error as NodeJS.ErrnoException)}` : message, error);
-  }
-}
-
-/** `inWorkspace` for work that writes files which a running server reads, too. Resolves once such a server uses them, so that the next command finds it so. */
-export async function writeInWorkspace<T>(config: ProcessConfig, work: () => Promise<T>): Promise<T> {
-  const result = await inWorkspace(config, work);
-  if ((await readLock(config.workspace)) !== undefined) await delay(FILE_LOOK_MS);
-  return result;
-}
-
-/** The system names the file that it could not reach, not the one that stands in the way. */
-function reasonOf({ code, path, message }: NodeJS.ErrnoException): string {
-  const inTheWay = code === 'ENOTDIR' && path !== undefined ? noFolderIn(path) : undefined;
-  return inTheWay === undefined ? `${message}.` : `${inTheWay} is not a folder. Move it away, or choose another folder with --workspace.`;
-}
-
-/** The first part of a path that exists and is not a folder. It starts at the top, because nothing below such a part can be looked at. */
-function noFolderIn(path: string): string | undefined {
-  const above = dirname(path) === path ? undefined : noFolderIn(dirname(path));
-  if (above !== undefined) return above;
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false ? path : undefined;
 }
 
 /** A core with every adapter, the echo provider for those who have none of them yet, and the settings of the server. */

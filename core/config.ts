@@ -2,7 +2,7 @@
 
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { isConnectionName } from './auth/entry.ts';
+import { isConnectionName } from './auth/connection-name.ts';
 import type { Environment } from './auth/settings.ts';
 import { urlOf } from './base/url.ts';
 import type { QueueLimits } from './gateway/queue.ts';

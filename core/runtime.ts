@@ -1,6 +1,6 @@
 // Assembles the core: `createCore` serves a server, a CLI or another program.
+import { isConnectionName } from './auth/connection-name.ts';
 import { CredentialStore } from './auth/credentials.ts';
-import { isConnectionName } from './auth/entry.ts';
 import { PriceFile } from './auth/price-file.ts';
 import { LocalPasses, Sessions } from './auth/sessions.ts';
 import type { SettingsSpec } from './auth/settings.ts';

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative, resolve } from 'node:path';
 import t from 'tap';
+import { MODULES } from '../cli/checks.ts';
 import { PAGE_IDS } from './support/page-paths.ts';
 import { CLI_ROOMS, CORE_ROOMS, FILE_STORE_USERS, HTTP_ROOMS, type Room } from './support/rooms.ts';
 
@@ -53,7 +54,7 @@ function sourceOf(path: string): Source {
 /** The page runs in a browser: rules of its own hold for it. */
 const PAGE = 'transports/dashboard';
 /** They bundle the program and the page, and are no part of either. */
-const BUILD_SCRIPTS = ['cli/build.ts', 'cli/vendor.ts', 'transports/dashboard/build.ts', 'transports/dashboard/licences.ts'];
+const BUILD_SCRIPTS = ['cli/build.ts', 'cli/checks.ts', 'cli/vendor.ts', 'transports/dashboard/build.ts', 'transports/dashboard/licences.ts'];
 const PAGE_IN_NODE = [...BUILD_SCRIPTS, 'transports/dashboard/url.ts'];
 const SOURCES: readonly Source[] = FOLDERS.flatMap(sourcesBelow)
   .filter((path) => !path.startsWith(`${PAGE}/`) && !BUILD_SCRIPTS.includes(path))
@@ -184,7 +185,11 @@ const RULES: readonly Rule[] = [
     title: 'the commands import the core by its index, the CLI, and no adapter and no transport; the client also the route table',
     from: (path) => inFolder(path, 'cli') && !COMPOSITION.includes(path),
     allows: ({ own, target }, from) =>
-      !own || isCoreIndex(target) || inFolder(target, 'cli') || (target === 'transports/http/routes.ts' && CLIENT_OF_ROUTES.includes(from)),
+      !own ||
+      isCoreIndex(target) ||
+      target === 'core/client-parts.ts' ||
+      inFolder(target, 'cli') ||
+      (target === 'transports/http/routes.ts' && CLIENT_OF_ROUTES.includes(from)),
   },
   {
     title: 'the composition root imports indexes',
@@ -503,12 +508,23 @@ t.test('a dialect names no provider but the one whose protocol it is, and an ada
   }
 });
 
+t.test('the build makes the checks of all schemas: what it loads leads to every file with a validator', async (t) => {
+  const reached = new Set(MODULES);
+  for (const path of reached) for (const { own, target } of SOURCES.find((source) => source.path === path)?.imports ?? []) if (own) reached.add(target);
+  const users = SOURCES.filter(({ path, code }) => /\bcompile(?:<\w+>)?\(\w/.test(code) && !path.startsWith('core/schemas/')).map(({ path }) => path);
+  t.ok(users.length > 30, `${users.length} files`);
+  t.strictSame(
+    users.filter((path) => !reached.has(path)),
+    [],
+  );
+});
+
 t.test('each of these belongs to the one file that owns it', async (t) => {
   const owned: [what: string, pattern: RegExp, owners: RegExp][] = [
     [
       'process.env',
       /\bprocess\s*(?:\.\s*env\b|\[\s*'env'\s*\])|\benv\b[^}]*\}\s*(?:from 'node:process'|= process\b)/,
-      /^(cli\/compose|core\/runtime|core\/store\/files\/system-watch)\.ts$/,
+      /^(cli\/compose|cli\/serve\/place|core\/runtime|core\/store\/files\/system-watch)\.ts$/,
     ],
     ['JSON.parse', /\bJSON\s*\.\s*parse\b/, /^core\/base\/json\.ts$/],
     ['URL.canParse', /\bURL\s*\.\s*canParse\b/, /^$/],

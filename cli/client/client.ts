@@ -59,7 +59,7 @@ export async function findServer(workspace: string, serveCommand: string): Promi
 
 /** The server of this workspace; undefined when none runs. Waits `patienceMs` for one that is starting. */
 export async function runningServer(workspace: string, patienceMs = START_PATIENCE_MS): Promise<ServerPlace | undefined> {
-  const { readLock } = await import('../../core/index.ts');
+  const { readLock } = await import('../../core/client-parts.ts');
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const holder = await readLock(workspace);
@@ -71,7 +71,7 @@ export async function runningServer(workspace: string, patienceMs = START_PATIEN
 }
 
 async function placeOf(workspace: string, url: string, pid: number): Promise<ServerPlace> {
-  const { ApiToken, createBus, openSettings, ownerOf } = await import('../../core/index.ts');
+  const { ApiToken, createBus, openSettings, ownerOf } = await import('../../core/client-parts.ts');
   const token = tokenOf(() => new ApiToken(openSettings(workspace), createBus()).reveal());
   return { url: addressOf(url), pid, owner: await ownerOf(pid), token };
 }

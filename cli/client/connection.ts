@@ -16,7 +16,7 @@ export interface ServerPlace {
 
 /** Resolves with an open connection of this user's own server. Rejects with a CliError if another user answers, otherwise with the system's own error. */
 export async function connectTo({ url, pid, owner }: ServerPlace, signal: AbortSignal, patienceMs: number): Promise<Socket> {
-  const { isToOtherUser } = await import('../../core/index.ts');
+  const { isToOtherUser } = await import('../../core/client-parts.ts');
   const socket = await connected(url, signal, patienceMs);
   let failure: Error | undefined;
   const keep = (error: Error): void => {

@@ -23,8 +23,9 @@ const GLIMPSE_BYTES = 512;
 const MAX_HEADER_CHARACTERS = 1024;
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
-/** How many requests may wait for their turn, and how much may be held, before no more is read. */
+/** How many requests may be under way and how many may wait for their turn, and how much may be held, before no more is read. */
 export interface Most {
+  readonly underWay: number;
   readonly waiting: number;
   readonly heldBytes: number;
 }
@@ -69,7 +70,7 @@ class UnderWay {
   }
 
   async #inTurn(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    if (this.#working < MAX_UNDER_WAY) this.#working += 1;
+    if (this.#working < this.#most.underWay) this.#working += 1;
     else if (!(await this.#turn(signal))) return;
     await work(signal);
     const [next] = this.#turns;
@@ -100,7 +101,7 @@ export async function bridgeMcp(
   client: Client,
   { input, output, key, most = {} }: { readonly input: Readable; readonly output: Writable; readonly key?: string | undefined; readonly most?: Partial<Most> },
 ): Promise<void> {
-  const underWay = new UnderWay({ waiting: MAX_WAITING, heldBytes: MAX_HELD_BYTES, ...most });
+  const underWay = new UnderWay({ underWay: MAX_UNDER_WAY, waiting: MAX_WAITING, heldBytes: MAX_HELD_BYTES, ...most });
   const headers = { accept: 'application/json, text/event-stream', ...(key !== undefined && { authorization: `Bearer ${key}` }) };
   const failures: unknown[] = [];
   for await (const line of linesOf(input)) {

@@ -15,7 +15,7 @@ export async function stopServer(workspace: string, signal: AbortSignal, patienc
   const place = await runningServer(workspace);
   if (place === undefined) return undefined;
   const { pid } = place;
-  const { readLock } = await import('../../core/index.ts');
+  const { readLock } = await import('../../core/client-parts.ts');
   if ((await readLock(workspace))?.processStart === null) await new Api(new Client(place, signal)).health(); // no-stranger
   try {
     process.kill(pid, 'SIGTERM');

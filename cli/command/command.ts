@@ -62,7 +62,7 @@ export abstract class BaseCommand extends Command<BaseContext> {
   }
 
   protected async config(): Promise<ProcessConfig> {
-    const { readConfig } = await import('../compose.ts');
+    const { readConfig } = await import('../serve/place.ts');
     return readConfig({ workspace: this.workspace }, this.context.env);
   }
 
@@ -113,7 +113,7 @@ export abstract class BaseCommand extends Command<BaseContext> {
 /** The message of a defect may contain anything, keys too, so only its class and code are shown. */
 async function messageOf(error: unknown, kind: ExitKind): Promise<string> {
   if (kind !== 'unexpected' || error instanceof CliError || !(error instanceof Error)) return (error as Error).message;
-  const { BlockhouseError } = await import('../../core/index.ts');
+  const { BlockhouseError } = await import('../../core/client-parts.ts');
   if (error instanceof BlockhouseError && error.code !== 'INTERNAL_ERROR') return error.message;
   const cause = error instanceof BlockhouseError && error.cause instanceof Error ? error.cause : error;
   const code = errorCodeOf(cause);
@@ -122,6 +122,6 @@ async function messageOf(error: unknown, kind: ExitKind): Promise<string> {
 
 async function bodyOf(error: unknown, message: string): Promise<Partial<ErrorBody>> {
   if (error instanceof CliError) return { ...error.body, error: message };
-  const { BlockhouseError, errorBody } = await import('../../core/index.ts');
+  const { BlockhouseError, errorBody } = await import('../../core/client-parts.ts');
   return error instanceof BlockhouseError ? { ...errorBody(error), error: message } : { error: message };
 }

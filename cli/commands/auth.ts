@@ -50,7 +50,7 @@ export class AuthSetCommand extends BaseCommand {
   id = Option.String({ name: 'id' });
 
   protected override async run(): Promise<ExitKind> {
-    const { writeInWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../serve/place.ts');
     const config = await this.config();
     return this.interruptible((signal) =>
       this.withCore(async (core) => {
@@ -198,7 +198,7 @@ export class AuthRemoveCommand extends DestructiveCommand {
 
   protected override async run(): Promise<ExitKind> {
     const { key, id: name } = this;
-    const { writeInWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../serve/place.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
       const isStored = core.credentials?.ids().includes(name) === true;
@@ -265,7 +265,7 @@ export class AuthDetectCommand extends BaseCommand {
   add = Option.Boolean('--add', false, { description: 'Add what is found to auth.json' });
 
   protected override async run(): Promise<ExitKind> {
-    const { writeInWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../serve/place.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
       const servers = await core.connections.detect();

@@ -56,7 +56,7 @@ export class LogsCommand extends ServerCommand {
     if (all) return this.withServer((api, signal) => this.#printAll(api, level, signal));
     if (name !== undefined) return this.withServer((api, signal) => this.#printOne(name, () => api.logs(name), level, signal));
     const { workspace } = await this.config();
-    const { inWorkspace } = await import('../compose.ts');
+    const { inWorkspace } = await import('../serve/place.ts');
     const { newestLogs } = await import('../../core/index.ts');
     const { serverLogs } = await import('../serve/server-log.ts');
     const read = async (): Promise<readonly LogFile[]> => inWorkspace(await this.config(), () => newestLogs(serverLogs(workspace)));

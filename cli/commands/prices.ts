@@ -80,7 +80,7 @@ export class PricesSetCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     const price = this.#price();
-    const { writeInWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../serve/place.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
       const shown = await writeInWorkspace(config, () => pricesOf(core).set(this.model, { price }));
@@ -122,7 +122,7 @@ export class PricesRemoveCommand extends ServerCommand {
   model = Option.String({ name: 'connection/model' });
 
   protected override async run(): Promise<ExitKind> {
-    const { writeInWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../serve/place.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
       const removed = await writeInWorkspace(config, () => pricesOf(core).remove(this.model));
@@ -151,7 +151,7 @@ export class PricesUpdateCommand extends ServerCommand {
   file = Option.String({ name: 'file' });
 
   protected override async run(): Promise<ExitKind> {
-    const { inWorkspace, writeInWorkspace } = await import('../compose.ts');
+    const { inWorkspace, writeInWorkspace } = await import('../serve/place.ts');
     const config = await this.config();
     const bytes = await this.#content();
     return this.withCore(async (core) => {

@@ -75,6 +75,6 @@ export class ServeCommand extends BaseCommand {
 
 /** The flag that another terminal needs, where BLOCKHOUSE_WORKSPACE may not be set. */
 async function workspaceFlag({ workspace }: ProcessConfig): Promise<string> {
-  const { resolveProcessConfig } = await import('../../core/index.ts');
+  const { resolveProcessConfig } = await import('../../core/client-parts.ts');
   return workspace === resolveProcessConfig({}, {}).workspace ? '' : ` --workspace ${shellWord(workspace)}`;
 }

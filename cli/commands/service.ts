@@ -96,7 +96,7 @@ export class ServiceInstallCommand extends ManagedCommand {
 
   protected override run(): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
-      const { readConfig } = await import('../compose.ts');
+      const { readConfig } = await import('../serve/place.ts');
       const { workspace, host, port, ollamaPort, publicOrigin, allowRemote } = this;
       const config = readConfig({ workspace, host, port, ollamaPort, publicOrigin, allowRemote }, this.context.env);
       if (config.port === 0) throw new CliError('usage', 'A service needs a fixed port; choose one with --port, such as 8420.');
@@ -117,7 +117,7 @@ export class ServiceInstallCommand extends ManagedCommand {
 
   /** The process of the service that runs already; undefined for none. */
   async #refuseSecondServer({ workspace }: ProcessConfig, manager: ServiceManager): Promise<number | undefined> {
-    const { readLock } = await import('../../core/index.ts');
+    const { readLock } = await import('../../core/client-parts.ts');
     const holder = existsSync(workspace) ? await readLock(workspace) : undefined;
     if (holder !== undefined && !(await manager.state()).active)
       throw new CliError('place', `A server is already running for ${workspace} (process ${holder.pid}); stop it with \`${this.hint('stop')}\` and try again.`);
@@ -125,7 +125,7 @@ export class ServiceInstallCommand extends ManagedCommand {
   }
 
   async #listening({ workspace }: ProcessConfig, manager: ServiceManager, before: number | undefined, signal: AbortSignal): Promise<string> {
-    const { readLock } = await import('../../core/index.ts');
+    const { readLock } = await import('../../core/client-parts.ts');
     for (let waited = 0; waited < START_PATIENCE_MS; waited += POLL_MS) {
       const holder = existsSync(workspace) ? await readLock(workspace) : undefined;
       if (holder !== undefined && holder.pid !== before && holder.url !== null) return holder.url;

@@ -25,7 +25,7 @@ export class StatusCommand extends ServerCommand {
   protected override run(): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
       const { workspace } = await this.config();
-      const { readLock } = await import('../../core/index.ts');
+      const { readLock } = await import('../../core/client-parts.ts');
       const place = existsSync(workspace) ? await runningServer(workspace) : undefined;
       const holder = place === undefined ? undefined : await readLock(workspace);
       if (place === undefined || holder === undefined) {

@@ -25,7 +25,7 @@ export class TokenCommand extends BaseCommand {
 
   protected override async run(): Promise<ExitKind> {
     const config = await this.config();
-    const { givenToken, inWorkspace, writeInWorkspace } = await import('../compose.ts');
+    const [{ inWorkspace, writeInWorkspace }, { givenToken }] = await Promise.all([import('../serve/place.ts'), import('../serve/secret-files.ts')]);
     const given = givenToken(this.context.env);
     if (this.newToken && given !== undefined)
       throw new CliError('usage', 'The token comes from the file that BLOCKHOUSE_TOKEN_FILE names. Write a new one there, and start the server again.');
@@ -51,7 +51,7 @@ export class TokenCommand extends BaseCommand {
 
 /** A new token in the folder would end nothing where the server has its token in a database. Throws a CliError then. */
 async function assertInFolder(workspace: string): Promise<void> {
-  const { readLock } = await import('../../core/index.ts');
+  const { readLock } = await import('../../core/client-parts.ts');
   const holder = existsSync(workspace) ? await readLock(workspace) : undefined;
   if (holder === undefined || holder.url === null || (await storeOf(holder.url)) !== 'postgres') return;
   throw new CliError(
@@ -77,7 +77,7 @@ async function storeOf(url: string): Promise<unknown> {
 }
 
 async function tokenOf(workspace: string, isNew: boolean, given: string | undefined): Promise<string> {
-  const { ApiToken, createBus, openSettings } = await import('../../core/index.ts');
+  const { ApiToken, createBus, openSettings } = await import('../../core/client-parts.ts');
   const token = new ApiToken(openSettings(workspace), createBus());
   if (isNew) return token.renew();
   await token.ensure(given);

@@ -110,7 +110,7 @@ export class ImportCommand extends ServerCommand {
     if (this.from !== 'litellm') throw new CliError('usage', '--from takes litellm.');
     if (this.as !== undefined) throw new CliError('usage', '--as is the name of a block, and has no meaning with --from.');
     const [{ inWorkspace, writeInWorkspace }, { readConfig, writeConfig }, config] = await Promise.all([
-      import('../compose.ts'),
+      import('../serve/place.ts'),
       import('../input/litellm/apply.ts'),
       this.config(),
     ]);

@@ -13,7 +13,7 @@ export class VersionCommand extends BaseCommand {
   });
 
   protected override async run(): Promise<ExitKind> {
-    const { VERSION } = await import('../../core/index.ts');
+    const { VERSION } = await import('../../core/client-parts.ts');
     await this.print({ version: VERSION }, [VERSION]);
     return 'ok';
   }

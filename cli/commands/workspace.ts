@@ -40,7 +40,7 @@ export class DoctorCommand extends ServerCommand {
     if (!existsSync(config.workspace)) {
       throw new CliError('place', `There is no workspace ${config.workspace}; \`${this.hint('serve')}\` creates it.`);
     }
-    const [{ inWorkspace }, { checkStore }] = await Promise.all([import('../compose.ts'), import('../../core/index.ts')]);
+    const [{ inWorkspace }, { checkStore }] = await Promise.all([import('../serve/place.ts'), import('../../core/index.ts')]);
     const server = async (api: Api): Promise<Checked> =>
       this.#checked(
         await api.check(),

@@ -208,7 +208,7 @@ async function asked<T>(names: Names, question: (source: Source) => Promise<T>):
 }
 
 async function askedHere<T>(names: Names, question: (source: Source) => Promise<T>, signal: AbortSignal): Promise<T> {
-  const { createConfiguredCore, readConfig } = await import('../compose.ts');
+  const [{ createConfiguredCore }, { readConfig }] = await Promise.all([import('../compose.ts'), import('../serve/place.ts')]);
   const core = await createConfiguredCore(readConfig({ workspace: workspaceOf(names) }, names.env), names.env);
   try {
     return await question({

@@ -3,7 +3,6 @@ import { isObject } from '../base/json.ts';
 import { ConnectionEntry, ENTRY_FIELDS } from '../schemas/connections.ts';
 import { compile, faultOf, type Validator } from '../schemas/validate.ts';
 import type { ConnectionEntry as EntryFields, EntryKey } from '../types.ts';
-import { isSection } from './secret-sections.ts';
 
 /** The stored settings of one adapter. */
 export type StoredSettings = Readonly<Record<string, string>>;
@@ -23,11 +22,6 @@ const OWN_HEADERS = /^(?:authorization|host|connection|content-.*|transfer-encod
 /** The ways to give a key; an entry uses one of them. */
 const KEY_WAYS = ['apiKey', 'apiKeyEnv', 'keys', 'keyCommand'] as const;
 const NO_FIELDS: EntryFields = Object.freeze({});
-
-/** True for a name that a connection may have. */
-export function isConnectionName(name: string): boolean {
-  return /^[a-z][a-z0-9-]{0,31}$/.test(name) && name !== 'block' && !isSection(name);
-}
 
 /** Throws an Error that names the field, such as `gpu.models.x.price must be …`. */
 export function parseEntry(name: string, entry: unknown): Entry {

@@ -9,7 +9,7 @@ import { BlockhouseError } from '../errors.ts';
 import { PresetFields } from '../schemas/connections.ts';
 import { compile, faultOf, type Validator } from '../schemas/validate.ts';
 import { type FileState, FreshFile } from '../store/files/fresh-file.ts';
-import { isConnectionName } from './entry.ts';
+import { isConnectionName } from './connection-name.ts';
 import type { KnownPreset } from './preset.ts';
 
 /** The name of the file in a workspace. */

@@ -109,15 +109,22 @@ async function* entriesAt(places: readonly string[], read: ReadTable): AsyncGene
   for (const path of TABLES) {
     let begun = '';
     for await (const piece of read(path)) {
-      const lines = `${begun}${piece}`.split('\n');
-      begun = lines.pop() ?? '';
-      for (const line of lines) {
-        if (!places.some((place) => line.includes(place))) continue;
+      const text = `${begun}${piece}`;
+      const end = text.lastIndexOf('\n') + 1;
+      begun = text.slice(end);
+      for (const line of linesWith(text.slice(0, end), places)) {
         const [, local = '', remote = '', state = '', , , , uid, , inode = ''] = line.trim().split(/\s+/, 10);
         if (places.includes(local)) yield { local, remote, state, uid: Number(uid), inode };
       }
     }
   }
+}
+
+/** The lines that have one of the words, in their order. The tables of a busy machine have thousands of others, which are not cut out. */
+function linesWith(text: string, words: readonly string[]): string[] {
+  const starts = new Set<number>();
+  for (const word of words) for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + word.length)) starts.add(text.lastIndexOf('\n', at) + 1);
+  return [...starts].sort((a, b) => a - b).map((start) => text.slice(start, text.indexOf('\n', start)));
 }
 
 async function* readTable(path: string): AsyncGenerator<string> {

@@ -1,4 +1,6 @@
 // When days and months begin in a time zone. Pure: no I/O.
+//
+// utc-by-date: the first format of a process takes 12 ms, and most servers only ever ask for UTC, which Date knows.
 import { invalidRequest } from '../errors.ts';
 
 /** When the day of `nowMs` began in `timezone`, in epoch milliseconds. Throws INVALID_REQUEST for an unknown timezone. */
@@ -29,7 +31,7 @@ export function dateKey(nowMs: number, timezone: string): string {
 
 /** Throws INVALID_REQUEST naming `budget.timezone` for an unknown one. */
 export function assertTimezone(timezone: string): void {
-  formatOf(timezone);
+  if (timezone !== UTC) formatOf(timezone);
 }
 
 interface CalendarDate {
@@ -48,6 +50,7 @@ interface Span {
 }
 
 const HOUR_MS = 3_600_000;
+const UTC = 'UTC';
 
 /** The day and the month that were asked for last, by timezone: to find where one begins takes some thirty looks at a calendar, and each message asks. */
 const days = new Map<string, Span>();
@@ -85,7 +88,8 @@ function isIn({ start, end }: Span, nowMs: number): boolean {
  */
 function startOf(year: number, month: number, day: number, timezone: string): number {
   const utcMidnight = Date.UTC(year, month - 1, day);
-  const wanted = keyOf(dateIn('UTC', utcMidnight));
+  if (timezone === UTC) return utcMidnight;
+  const wanted = keyOf(dateIn(UTC, utcMidnight));
   // Offsets lie between -12 and +14 hours. Dates never go back, because a clock that is set back at midnight has not shown the new date yet. So a
   // binary search finds the border to the millisecond.
   let before = utcMidnight - 16 * HOUR_MS;
@@ -102,6 +106,10 @@ function startOf(year: number, month: number, day: number, timezone: string): nu
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function dateIn(timezone: string, at: number): CalendarDate {
+  if (timezone === UTC) {
+    const [year = 0, month = 0, day = 0] = new Date(at).toISOString().slice(0, 10).split('-').map(Number); // utc-by-date
+    return { year, month, day };
+  }
   const [month = 0, day = 0, year = 0] = formatOf(timezone).format(at).split('/').map(Number);
   return { year, month, day };
 }

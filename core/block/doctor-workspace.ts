@@ -1,7 +1,8 @@
 // The doctor's checks outside of blocks: the files of the workspace itself, and the archive. Reads only.
 import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Entry, isConnectionName, parseEntry } from '../auth/entry.ts';
+import { isConnectionName } from '../auth/connection-name.ts';
+import { type Entry, parseEntry } from '../auth/entry.ts';
 import { PRESETS_FILE, PresetFile } from '../auth/preset-file.ts';
 import { PRICES_FILE, parsePrices } from '../auth/price-file.ts';
 import { isSection } from '../auth/secret-sections.ts';

@@ -100,7 +100,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   #takeRates(call: AccountedCall, key: NamedKey): TakenTokens | undefined {
-    const tokens = (): number => expectedTokens(call, this.#options.ledger.meanOutput(key.name));
+    // To estimate a prompt takes time.
+    const tokens = key.countsTokens ? expectedTokens(call, this.#options.ledger.meanOutput(key.name)) : 0;
     return this.#rates.take(key, { request: call.request, tokens }, call.startedAt);
   }
 

@@ -29,8 +29,8 @@ export interface TakenTokens {
 export interface RateCost {
   /** A request that was counted before counts no more: once-a-request. */
   readonly request?: object | undefined;
-  /** By estimate; asked only where a limit counts tokens. Undefined for a question without an answer of a model. */
-  tokens?(): number;
+  /** By estimate. Undefined for a question without an answer of a model. */
+  readonly tokens?: number;
 }
 
 interface Limit {
@@ -81,7 +81,7 @@ export class RateLimits {
     const isCounted = request !== undefined && (request === COUNTED || this.#counted.has(request));
     const ofRequests = isCounted ? NONE : limits.ofRequests;
     const ofTokens = tokens === undefined ? NONE : limits.ofTokens;
-    const estimate = tokens === undefined || ofTokens.length === 0 ? 0 : tokens();
+    const estimate = tokens ?? 0;
     const short = longestWait(ofTokens, estimate, now, longestWait(ofRequests, 1, now, undefined));
     if (short !== undefined) throw limited(key, short);
     for (const { bucket } of ofRequests) bucket.take(1, now);

@@ -1,103 +1,33 @@
-// The only user of Ajv. Compiles each schema once, at its first use, and turns its findings into a 400 that names the field and the cure.
-// Pure: no I/O.
-//
-// small-functions: Ajv makes one function of a schema, and V8 leaves a very long one unoptimised, which made the check of a chat request ten times as
-//   slow. So each larger object of a schema becomes a function of its own.
-// counted-when-long: Ajv counts the characters of every text that has a limit, which takes a tenth of a second for an image of 30 MB. A text is counted only
-//   when its length in UTF-16 units alone does not say whether it fits.
-import { createRequire } from 'node:module';
-import type { Ajv as AjvType, ErrorObject, KeywordCxt, ValidateFunction } from 'ajv';
+// Turns what is wrong with a value into a 400 that names the field and the cure. Each schema has its check at its first use (`checks.ts`). Pure: no I/O.
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { isObject } from '../base/json.ts';
 import { BlockhouseError } from '../errors.ts';
-
-/** Ajv is loaded with the first check, so that a server starts faster; some servers never need it. */
-const load = createRequire(import.meta.url);
-let loaded: AjvType | undefined;
-
-function ajv(): AjvType {
-  if (loaded !== undefined) return loaded;
-  const { Ajv, str } = load('ajv') as typeof import('ajv');
-  // Only the first fault: a hostile body could make collecting all of them slow.
-  // The schemas are our own constants; checking them against the metaschema would double the time of the first check.
-  const made = new Ajv({
-    allErrors: false,
-    strict: true,
-    strictTypes: false,
-    strictRequired: false,
-    verbose: true,
-    messages: true,
-    validateSchema: false,
-    meta: false,
-    inlineRefs: false, // small-functions
-    code: { optimize: false }, // shortening its code takes Ajv two fifths of the time, and V8 makes the same of both
-  });
-  for (const [keyword, fits, word] of LENGTHS) {
-    made.removeKeyword(keyword);
-    const error = { message: ({ schemaCode }: Pick<KeywordCxt, 'schemaCode'>) => str`must NOT have ${word} than ${schemaCode} characters` };
-    made.addKeyword({ keyword, type: 'string', schemaType: 'number', error, compile: (limit: number) => (text: string) => fits(text, limit) });
-  }
-  loaded = made;
-  return made;
-}
-
-/** counted-when-long. A character has one or two units. */
-const LENGTHS: readonly [keyword: string, fits: (text: string, limit: number) => boolean, word: string][] = [
-  ['maxLength', (text, limit) => text.length <= limit || (text.length <= limit * 2 && [...text].length <= limit), 'more'],
-  ['minLength', (text, limit) => text.length >= limit && (text.length >= limit * 2 || [...text].length >= limit), 'fewer'],
-];
+import { checkOf, DEFS, inParts, noteSchema, type Parts } from './checks.ts';
 
 /** Checks values against one schema. */
 export interface Validator<T> {
   /** Throws INVALID_REQUEST naming the first wrong field. */
   (value: unknown): asserts value is T;
-  /** Compiles the schema now, so that the first check does not wait for it. */
+  /** Makes the check now, so that the first value does not wait for it. */
   prepare(): void;
 }
 
-/** A validator for a schema, whose type is `T`. The schema is compiled at the first check, or by `prepare`. */
+/** A validator for a schema, whose type is `T`. Its check is made with the first value, or by `prepare`. */
 export function compile<T = unknown>(schema: object): Validator<T> {
   let known: ValidateFunction | undefined;
   let parts: Parts | undefined;
-  const compiled = (): ValidateFunction => {
-    parts ??= inParts(schema);
-    known ??= ajv().compile(parts);
+  noteSchema(schema);
+  const prepared = (): ValidateFunction => {
+    known ??= checkOf(schema);
     return known;
   };
   const check = (value: unknown): asserts value is T => {
-    const validate = known ?? compiled();
+    const validate = known ?? prepared();
     if (validate(value)) return;
-    throw describe(mostTelling(validate.errors ?? []), parts?.$defs ?? {});
+    parts ??= inParts(schema);
+    throw describe(mostTelling(validate.errors ?? []), parts.$defs);
   };
-  return Object.assign(check, { prepare: () => void compiled() });
-}
-
-type Schema = Readonly<Record<string, unknown>>;
-
-/** A schema whose larger objects stand in `$defs`. */
-interface Parts extends Schema {
-  readonly $defs: Readonly<Record<string, Schema>>;
-}
-
-/** An object with this many fields becomes a function of its own (small-functions). */
-const LARGE_OBJECT = 8;
-const DEFS = '#/$defs/';
-
-function inParts(schema: object): Parts {
-  const defs: Record<string, Schema> = {};
-  const part = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(part);
-    if (!isObject(value)) return value;
-    const copy = mapValues(value, part);
-    if (value['type'] !== 'object' || Object.keys(asProperties(value['properties'])).length < LARGE_OBJECT) return copy;
-    const name = String(Object.keys(defs).length);
-    defs[name] = copy;
-    return { $ref: `${DEFS}${name}` };
-  };
-  return { ...mapValues(schema, part), $defs: defs };
-}
-
-function mapValues(values: object, change: (value: unknown) => unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+  return Object.assign(check, { prepare: () => void prepared() });
 }
 
 /** A list that is too long matched in its type, so it tells more than an alternative of another type. */

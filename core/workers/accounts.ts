@@ -120,7 +120,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     const key = this.#checked(call);
     if (key === undefined) return undefined;
     const { hash } = key;
-    const tokens = (): number => expectedTokens(call, this.#meanOutputs.get(key));
+    const tokens = key.hasRates && key.countsTokens ? expectedTokens(call, this.#meanOutputs.get(key)) : 0;
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens }) : undefined;
     return new AskedHold(call, { key, taken, places: this.#places.of(key) }, { reserve: (held) => this.#reserve(held, hash), pause: this.#pause });
   }

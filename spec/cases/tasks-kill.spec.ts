@@ -5,21 +5,20 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { ChatEntry, RunRecord } from '../../core/types.ts';
-import { argsForFile } from '../support/node-args.ts';
 import { testFolder } from '../support/test-folder.ts';
+import { bundledNode } from '../support/tools/bundled-nodes.ts';
 import { httpDesk } from '../support/tools/http-desk.ts';
 import type { TaskNodeOptions } from '../support/tools/task-node.ts';
 import { toolModel } from '../support/tools/tool-model.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-const NODE = 'spec/support/tools/task-node.ts';
 const SERVER = join(import.meta.dirname, '../support/tools/task-server.mjs');
 
 t.setTimeout(300_000);
 
-function start(t: Test, options: TaskNodeOptions): ChildProcess {
-  const child = spawn(process.execPath, [...argsForFile(NODE), JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'inherit'] });
+async function start(t: Test, options: TaskNodeOptions): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [await bundledNode('task-node'), JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
   return child;
 }
@@ -35,12 +34,12 @@ async function killed(t: Test, bankOf: (files: { file: string; note: string; boo
   );
   const workspace = join(folder, 'workspace');
   const options = { workspace, daemon: model.url, bank: await bankOf(files) };
-  const first = start(t, options);
+  const first = await start(t, options);
   await until('the task is asked for', () => lines(files.note).includes('tasks/get task-1'), 60_000);
   first.kill('SIGKILL');
   await once(first, 'close');
   const before = lines(files.note).length;
-  const [code] = await once(start(t, options), 'close');
+  const [code] = await once(await start(t, options), 'close');
   t.equal(code, 0);
   const block = join(workspace, 'blocks/ada');
   const entries = JSON.parse(readFileSync(join(block, 'chat.json'), 'utf8')) as ChatEntry[];

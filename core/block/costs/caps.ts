@@ -44,17 +44,18 @@ export function reachedCap(bound: Caps, spent: PeriodSums, more: Used, now: numb
 
 /** True if no cap is near: it is not half used up with what was spent and twice what calls under way use. */
 export function isFar(bound: Caps, { day, week, month }: PeriodSums, { usd, tokens }: Used): boolean {
+  const { usdPerDay, tokensPerDay, usdPerWeek, usdPerMonth, tokensPerMonth } = bound; // each by its name, and no sum is read for a cap that is not set: each call asks
   return (
-    isBelowHalf(day.usd, usd, bound.usdPerDay) && // each by its name, since a call asks several times
-    isBelowHalf(day.tokens, tokens, bound.tokensPerDay) &&
-    isBelowHalf(week.usd, usd, bound.usdPerWeek) &&
-    isBelowHalf(month.usd, usd, bound.usdPerMonth) &&
-    isBelowHalf(month.tokens, tokens, bound.tokensPerMonth)
+    (usdPerDay === null || isBelowHalf(day.usd, usd, usdPerDay)) &&
+    (tokensPerDay === null || isBelowHalf(day.tokens, tokens, tokensPerDay)) &&
+    (usdPerWeek === null || isBelowHalf(week.usd, usd, usdPerWeek)) &&
+    (usdPerMonth === null || isBelowHalf(month.usd, usd, usdPerMonth)) &&
+    (tokensPerMonth === null || isBelowHalf(month.tokens, tokens, tokensPerMonth))
   );
 }
 
-function isBelowHalf(spent: number, underWay: number, cap: number | null): boolean {
-  return cap === null || spent + 2 * underWay < cap / 2;
+function isBelowHalf(spent: number, underWay: number, cap: number): boolean {
+  return spent + 2 * underWay < cap / 2;
 }
 
 /** The one whose period ends later. */

@@ -6,7 +6,8 @@
 //   every server that speaks OpenAI's protocol.
 // own-name: a connection has no name of an adapter, so that an adapter's entry stays the adapter's.
 import type { CredentialStore, EntryFields } from '../../auth/credentials.ts';
-import { type Entry, isConnectionName } from '../../auth/entry.ts';
+import { isConnectionName } from '../../auth/connection-name.ts';
+import type { Entry } from '../../auth/entry.ts';
 import type { KnownPreset } from '../../auth/preset.ts';
 import type { PresetFile } from '../../auth/preset-file.ts';
 import type { ResolvedSettings, SettingSpec, SettingsSpec } from '../../auth/settings.ts';

@@ -158,20 +158,20 @@ t.test('no more than so many are under way', async (t) => {
 const cancelOf = (requestId: unknown): string => JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
 
 t.test('a request can be cancelled however many wait, whether it is under way or waits for its turn', async (t) => {
-  const { input, done, asked, lines } = await bridged(t, () => undefined);
-  for (let id = 0; id < 70; id += 1) input.write(`${request(id)}\n`);
-  await until('as many as may be', () => asked.length === 64);
-  input.write(`${cancelOf(69)}\n${cancelOf(0)}\n${cancelOf(1)}\n`);
-  await until('the next two', () => asked.length === 66);
+  const { input, done, asked, lines } = await bridged(t, () => undefined, undefined, { underWay: 4 });
+  for (let id = 0; id < 10; id += 1) input.write(`${request(id)}\n`);
+  await until('as many as may be', () => asked.length === 4);
+  input.write(`${cancelOf(9)}\n${cancelOf(0)}\n${cancelOf(1)}\n`);
+  await until('the next two', () => asked.length === 6);
   input.end();
   for (const one of asked) echo(one);
-  await until('the last ones', () => asked.length === 69);
-  for (const one of asked.slice(66)) echo(one);
+  await until('the last ones', () => asked.length === 9);
+  for (const one of asked.slice(6)) echo(one);
   await done;
   const ids = lines().map(({ id }) => Number(id));
   t.strictSame(
     ids.sort((a, b) => a - b),
-    Array.from({ length: 67 }, (_, index) => index + 2),
+    Array.from({ length: 7 }, (_, index) => index + 2),
     'those that were cancelled get no answer, and the last one was never sent',
   );
 });
@@ -179,9 +179,10 @@ t.test('a request can be cancelled however many wait, whether it is under way or
 t.test('no more is read while as many wait as may, or too much of them', async (t) => {
   const held = async (t: Test, line: (id: number) => string, count: number, most: Partial<Most> = {}): Promise<void> => {
     let isHeld = true;
-    const { input, done, asked } = await bridged(t, (one) => void (isHeld || echo(one)), undefined, most);
+    const underWay = sweep(64, 8);
+    const { input, done, asked } = await bridged(t, (one) => void (isHeld || echo(one)), undefined, { underWay, ...most });
     for (let id = 1; id < count; id += 1) input.write(`${line(id)}\n`);
-    await until('as many as may be', () => asked.length === 64);
+    await until('as many as may be', () => asked.length === underWay);
     input.write(`${line(0)}\n`);
     await new Promise((resolve) => setTimeout(resolve, 20));
     t.ok(input.readableLength > 0, 'some of it is not read');
@@ -191,10 +192,10 @@ t.test('no more is read while as many wait as may, or too much of them', async (
     await done;
     t.equal(asked.length, count, 'it is read when there is room');
   };
-  await held(t, (id) => request(id), 100, { waiting: 8 });
+  await held(t, (id) => request(id), sweep(100, 24), { waiting: 4 });
   await t.test('of long ones', (t) => {
     const text = 'x'.repeat(sweep(1_000_000, 100_000));
-    return held(t, (id) => request(id, 'ping', { text }), 120, text.length < 1_000_000 ? { heldBytes: 96 * text.length } : {});
+    return held(t, (id) => request(id, 'ping', { text }), sweep(120, 15), text.length < 1_000_000 ? { heldBytes: 12 * text.length } : {});
   });
 });
 

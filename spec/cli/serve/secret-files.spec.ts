@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { readConfig, createConfiguredCore } from '../../../cli/compose.ts';
+import { createConfiguredCore } from '../../../cli/compose.ts';
+import { readConfig } from '../../../cli/serve/place.ts';
 import { secretIn, withSecretFiles } from '../../../cli/serve/secret-files.ts';
 import { CliError } from '../../../cli/terminal/exit-codes.ts';
 import { testFolder } from '../../support/test-folder.ts';

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { isConnectionName } from '../../../core/auth/connection-name.ts';
 import { endpointOf, isOffered } from '../../../core/auth/endpoint.ts';
-import { isConnectionName, parseEntry } from '../../../core/auth/entry.ts';
+import { parseEntry } from '../../../core/auth/entry.ts';
 import { KeyCommands } from '../../../core/auth/key-command.ts';
 import type { KnownPreset } from '../../../core/auth/preset.ts';
 import { PresetFile } from '../../../core/auth/preset-file.ts';

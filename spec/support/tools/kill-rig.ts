@@ -3,17 +3,17 @@
 // With a database, two servers share each round: the first one is killed, and the other one goes on with what it had.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { build } from 'esbuild';
 import { PostgresConversation } from '../../../core/store/postgres/conversation.ts';
 import { parseStorePlace } from '../../../core/store/postgres/place.ts';
 import { Database } from '../../../core/store/postgres/pool.ts';
 import type { ChatEntry, RunRecord } from '../../../core/types.ts';
 import { ask } from '../postgres.ts';
+import { bundledNode } from './bundled-nodes.ts';
 import { pay } from './calls.ts';
 import { FORM_POINTS, type NodeOptions, POINTS, type Point, TASK_POINTS } from './payment-node-options.ts';
 import { toolModel } from './tool-model.ts';
@@ -47,37 +47,11 @@ export interface KillReport {
   readonly faults: readonly string[];
 }
 
+/** What a message takes, at least. */
+const MESSAGE_MS = 70;
 /** The shortest one. */
 const LEASE_MS = 2000;
-const ROOT = resolve(import.meta.dirname, '../../..');
 const SERVER = join(import.meta.dirname, 'payment-server.mjs');
-
-let bundled: Promise<string> | undefined;
-
-/** Once for a process, and removed when that ends. */
-function bundledNode(): Promise<string> {
-  bundled ??= bundleNode();
-  return bundled;
-}
-
-/** The server as one file, because loading hundreds takes longer than all of its work. Within the tree, where its packages are found. */
-async function bundleNode(): Promise<string> {
-  const folder = join(ROOT, '.tap', `tools-kill-${process.pid}-${Date.now()}`);
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  mkdirSync(folder, { recursive: true });
-  const entry = join(import.meta.dirname, 'payment-node.ts');
-  await build({
-    entryPoints: [entry],
-    outfile: join(folder, 'node.mjs'),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20.19',
-    packages: 'external',
-    logLevel: 'warning',
-  });
-  return folder;
-}
 
 /** Numbers from 0 to 1 that a seed repeats. */
 function randomFrom(seed: number): () => number {
@@ -99,7 +73,7 @@ export async function killPayments({
   withForms = false,
   newStore,
 }: KillOptions): Promise<KillReport> {
-  const node = await bundledNode();
+  const node = await bundledNode('payment-node');
   const random = randomFrom(seed);
   const names = Array.from({ length: blocks }, (_, index) => `b${index}`);
   const daemon = await startModel(withTasks ? 'bank__pay_later' : withForms ? 'bank__pay_asked' : 'bank__pay');
@@ -157,8 +131,8 @@ async function life(
 ): Promise<'over' | 'killed' | 'failed'> {
   const own = point === undefined || point === 'any time' ? {} : { point };
   const options: NodeOptions = { ...base, ...own, times: 1 + Math.floor(random() * 3) };
-  const child = spawn(process.execPath, [join(node, 'node.mjs'), JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  if (point === 'any time') killSoon(child, random() * 400);
+  const child = spawn(process.execPath, [node, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  if (point === 'any time') killSoon(child, random() * MESSAGE_MS * base.blocks.length * base.messages.length);
   onStart?.(child);
   const said: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => said.push(line));

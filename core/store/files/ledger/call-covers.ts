@@ -158,10 +158,12 @@ export class CallCovers {
     return lines;
   }
 
-  /** Drops the covers that no call uses: their lines are to go from the disk at once. */
-  dropUnused(): void {
+  /** Drops the covers that no call uses. True if there were any: their lines are to go from the disk at once. */
+  dropUnused(): boolean {
+    const { size } = this.#covers;
     for (const [name, { used }] of this.#covers) if (used.calls === 0) this.#covers.delete(name);
     this.#recent = undefined;
+    return this.#covers.size < size;
   }
 
   /** All lines that are on the disk, for a file that is written again. */

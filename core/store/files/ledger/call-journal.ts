@@ -42,6 +42,8 @@ export class CallJournal {
   #bytes = 0;
   #waiting = '';
   #lookedAt = 0;
+  /** True if the file may have lines of calls that were dropped. */
+  #hasDropped = false;
   /** The file may end in the midst of a line. */
   #mayBeTorn = false;
   /** The write of this turn. */
@@ -139,6 +141,7 @@ export class CallJournal {
   /** They are written: drops what is noted of them, and the lines of these calls. Throws the system's own error. */
   forget(ids: readonly string[]): void {
     for (const id of ids) this.#open.delete(id);
+    if (ids.length > 0) this.#hasDropped = true;
     this.#covers.forget();
     if (this.#open.size === 0 && this.#covers.size === 0) this.#waiting = '';
     if (this.#isEmpty) {
@@ -147,10 +150,9 @@ export class CallJournal {
     } else if (this.#file !== undefined && this.#bytes > MAX_BYTES) this.#rewrite();
   }
 
-  /** Drops what `forget` has left in the file. Throws the system's own error. */
+  /** Drops what `forget` has left in the file, which is left alone if that is nothing: some disks take long to replace a file. Throws the system's own error. */
   compact(): void {
-    this.#covers.dropUnused();
-    if (this.#bytes > 0 || this.#open.size > 0 || this.#covers.size > 0) this.#rewrite();
+    if (this.#covers.dropUnused() || this.#hasDropped) this.#rewrite();
   }
 
   close(): void {
@@ -174,6 +176,7 @@ export class CallJournal {
     if (this.#file === undefined) return;
     ftruncateSync(this.#file, 0);
     this.#bytes = 0;
+    this.#hasDropped = false;
   }
 
   /** no-context (key-hold.ts). */
@@ -274,6 +277,7 @@ export class CallJournal {
     renameSync(`${this.#path}.tmp`, this.#path);
     this.#closeFile();
     this.#bytes = lines.length;
+    this.#hasDropped = false;
     this.#file = this.#opened();
   }
 }

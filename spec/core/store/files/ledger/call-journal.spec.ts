@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -292,6 +292,23 @@ t.test('a compacted journal has only the calls under way', async (t) => {
   t.same(idsIn(path), ['b']);
   await journal.note(call('c'));
   t.same(idsIn(path), ['b', 'c']);
+  journal.close();
+});
+
+t.test('a journal that has nothing to drop stays the file that it is', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const inode = (): number => statSync(path).ino;
+  await journal.note(call('a'));
+  const calls = busy();
+  await noteAll(journal, calls);
+  const before = inode();
+  journal.compact();
+  t.equal(inode(), before);
+  journal.forget(['a']);
+  journal.compact();
+  t.not(inode(), before);
+  settle(journal, calls);
   journal.close();
 });
 
