@@ -82,7 +82,7 @@ interface AsyncDocument {
 }
 
 const published = JSON.parse(readFileSync(resolve(import.meta.dirname, '../asyncapi.json'), 'utf8')) as AsyncDocument;
-const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
+const ajv = new Ajv2020({ strict: false, allErrors: true, inlineRefs: false, code: { optimize: false } });
 const SCHEMAS: Readonly<Record<string, string>> = { refresh: 'Refresh', gone: 'Gone', pong: 'Pong', error: 'Error' };
 const STREAM_SCHEMAS: Readonly<Record<string, string>> = { start: 'StreamStart', content: 'StreamContent', done: 'StreamDone', error: 'StreamError' };
 

@@ -16,10 +16,11 @@ import { sweep } from '../support/sweep.ts';
 const MIB = 1024 * 1024;
 /** What the server itself needs while it reads, on top of the bytes of the body. */
 const READING_MIB = 60;
-/** Between two MiB of a body without end: without it, both sides do nothing else for the second in which the server reads on after its refusal. */
-const PACE_MS = 5;
-/** What is kept after the refusal shows at the large limits; the small ones show that their body is refused, which takes fewer bytes. */
-const SLOW_PACE_MS = 40;
+/**
+ * Between two MiB of a body without end: without it, both sides do nothing else for the second in which the server reads on after its refusal. What is kept after the refusal shows at
+ * the large limits; the small ones show that their body is refused, which takes fewer bytes.
+ */
+const paceMsOf = (limit: number): number => (limit > 32 * MIB ? 5 : limit > MIB ? 9 : 40);
 
 const small = await sharedFaultWorld();
 /** For bodies of 10 to 64 MiB: malloc keeps their pages, and 10 MiB of the costliest JSON hold the event loop for longer than 100 ms. */
@@ -109,7 +110,7 @@ for (const [path, limit, type] of LIMITS) {
     client.send(`${head}Transfer-Encoding: chunked\r\n\r\n`);
     const piece = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(MIB, 0x20), Buffer.from('\r\n')]);
     const flood = (): void => {
-      if (!client.closed) client.socket.write(piece, () => setTimeout(flood, limit > MIB ? PACE_MS : SLOW_PACE_MS));
+      if (!client.closed) client.socket.write(piece, () => setTimeout(flood, paceMsOf(limit)));
     };
     flood();
     t.match(await client.untilClosed(), [{ status: 413 }], 'in chunks without end');

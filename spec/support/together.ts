@@ -5,7 +5,7 @@
 import './late-optimization.ts';
 import './whole-writes.ts';
 import './stray-errors.ts'; // before-tap
-import './cheap-not-match.ts';
+import './cheap-assertions.ts';
 import './no-request-scope.ts';
 import { resolve } from 'node:path';
 import { env } from 'node:process';

@@ -17,6 +17,9 @@ interface OpenAnswer {
   readonly res: ServerResponse;
 }
 
+/** Why a signal fires: one for all, since an exception of its own for each connection would take the stack at its end, which nobody reads. */
+const LEFT = new DOMException('This operation was aborted', 'AbortError');
+
 /** Counts the open answers of a server and aborts those of a connection when its client leaves. */
 export class OpenAnswers {
   readonly #leaving = new WeakMap<Duplex, AbortController>();
@@ -35,7 +38,7 @@ export class OpenAnswers {
     const leaving = this.#of(socket);
     const place = this.#open.add({ requestId, leaving, res });
     res.on('close', () => this.#open.leave(place));
-    if (socket.destroyed) leaving.abort();
+    if (socket.destroyed) leaving.abort(LEFT);
     return leaving.signal;
   }
 
@@ -47,7 +50,7 @@ export class OpenAnswers {
     // The signal is that of the connection, so a later request on it would be aborted, too.
     if (!res.headersSent) res.setHeader('connection', 'close');
     res.once('close', () => res.req.socket.destroy());
-    leaving.abort();
+    leaving.abort(LEFT);
     return true;
   }
 
@@ -56,7 +59,7 @@ export class OpenAnswers {
     if (known !== undefined) return known;
     const leaving = new AbortController();
     this.#leaving.set(socket, leaving);
-    socket.once('close', () => leaving.abort()); // abort-all
+    socket.once('close', () => leaving.abort(LEFT)); // abort-all
     return leaving;
   }
 }

@@ -167,11 +167,13 @@ t.test('a stream that nobody reads any more gets no comments', async (t) => {
   writer.stop();
 });
 
+/** More than all socket buffers of a loopback connection hold. */
+const FLOOD = ['x'.repeat(16 * 1024 * 1024)];
+
 t.test('a client that does not read is not sent comments; content says so, and resumes on drain', async (t) => {
   const pass = fakeTimers(t);
   const { writer, res, writes, response } = await open(t, { ...NEVER, keepAliveMs: 5 });
-  // More than all socket buffers of a loopback connection hold.
-  t.equal(writer.content(['x'.repeat(64 * 1024 * 1024)]), false);
+  t.equal(writer.content(FLOOD), false);
   const stalled = await response;
   t.equal(res.writableNeedDrain, true);
   const count = writes.length;
@@ -226,16 +228,15 @@ t.test('by default the stream opens after 10 s of silence, and a comment follows
 });
 
 t.test('a client that has not read for the stall time is cut off, and one that reads again is not', async (t) => {
-  const flood = ['x'.repeat(64 * 1024 * 1024)];
   const stalled = await open(t, { ...NEVER, stallMs: 50 });
-  t.equal(stalled.writer.content(flood), false);
+  t.equal(stalled.writer.content(FLOOD), false);
   stalled.writer.onceWritable(() => t.fail('nothing was read'));
   (await stalled.response).on('error', () => undefined);
   await until(() => stalled.res.destroyed, 'the stalled connection to be cut');
   stalled.writer.stop();
 
   const slow = await open(t, NEVER);
-  t.equal(slow.writer.content(flood), false);
+  t.equal(slow.writer.content(FLOOD), false);
   const resumed = new Promise<void>((resolve) => slow.writer.onceWritable(resolve));
   (await slow.response).resume();
   await resumed;
@@ -259,7 +260,7 @@ t.test('a client that leaves the end of its answer unread has a time to read it 
   answer.pause();
   const { socket } = res;
   t.equal(socket?.timeout ?? 0, 0);
-  writer.content(['x'.repeat(16 * 1024 * 1024)]); // more than the system holds
+  writer.content(FLOOD);
   writer.done(DONE);
   t.equal(socket?.timeout, 15_000, 'Node then ends the connection');
   answer.resume();
