@@ -13,6 +13,9 @@ export interface RawResponse {
 export class RawClient {
   readonly socket: Socket;
   #received = '';
+  readonly #responses: RawResponse[] = [];
+  /** How much of what was received these take. */
+  #parsed = 0;
   #closed = false;
 
   private constructor(socket: Socket) {
@@ -44,7 +47,10 @@ export class RawClient {
   }
 
   get responses(): RawResponse[] {
-    return parseResponses(this.#received);
+    const { responses, rest } = readResponses(this.#received.slice(this.#parsed));
+    this.#responses.push(...responses);
+    this.#parsed = this.#received.length - rest.length;
+    return [...this.#responses];
   }
 
   send(bytes: string | Buffer): this {
@@ -71,18 +77,18 @@ export async function exchange(t: Test, port: number, bytes: string | Buffer): P
   return { responses, received: client.received };
 }
 
-/** Complete responses, informational ones included. Understands content-length and bodiless statuses, which is all that this server sends raw clients. */
-export function parseResponses(received: string): RawResponse[] {
+/** Complete responses, informational ones included, and what comes behind them. Understands content-length and bodiless statuses, which is all that this server sends raw clients. */
+function readResponses(received: string): { readonly responses: RawResponse[]; readonly rest: string } {
   const responses: RawResponse[] = [];
   let rest = received;
   for (;;) {
     const end = rest.indexOf('\r\n\r\n');
-    if (end === -1) return responses;
+    if (end === -1) return { responses, rest };
     const [statusLine = '', ...lines] = rest.slice(0, end).split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]);
     const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
     const length = Number(headers.get('content-length') ?? 0);
-    if (rest.length < end + 4 + length) return responses;
+    if (rest.length < end + 4 + length) return { responses, rest };
     responses.push({ status, headers, body: rest.slice(end + 4, end + 4 + length) });
     rest = rest.slice(end + 4 + length);
   }

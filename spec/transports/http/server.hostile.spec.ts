@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { exchange, RawClient } from '../../support/raw.ts';
 import { CHAT, startServer, type TestServer } from '../../support/server.ts';
+import { sweep } from '../../support/sweep.ts';
 
 const CHAT_TEXT = JSON.stringify(CHAT);
 const JSON_TYPE = 'Content-Type: application/json\r\n';
@@ -221,7 +222,7 @@ t.test('pipelined requests are answered in order', async (t) => {
   const server = await startServer(t);
   const client = await RawClient.connect(t, server.port);
   client.socket.pause();
-  const count = 2000;
+  const count = sweep(2000, 600);
   let bytes = '';
   for (let i = 0; i < count; i += 1)
     bytes += `GET /${i % 2 === 0 ? 'v1/health' : 'nowhere'} HTTP/1.1\r\nHost: localhost:${server.port}\r\nX-Request-Id: ${i}\r\n\r\n`;

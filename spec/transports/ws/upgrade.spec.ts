@@ -5,6 +5,7 @@ import { WS_PATH } from '../../../transports/ws-path.ts';
 import { writeNewToken } from '../../support/new-token.ts';
 import { exchange, RawClient } from '../../support/raw.ts';
 import { CHAT, readAnswer, responseOf } from '../../support/server.ts';
+import { sweep } from '../../support/sweep.ts';
 import { until } from '../../support/until.ts';
 import { ACCEPT, type HandshakeOptions, handshake, KEY, RawWs, startWsServer, WsClient } from '../../support/ws.ts';
 
@@ -273,7 +274,7 @@ t.test('a client that vanishes at any point of its handshake does no harm', asyn
   const server = await startWsServer(t);
   const whole = handshake(server);
   const texts = [whole, handshake(server, { path: WS_PATH }), handshake(server, { path: '/x' }), `${whole}\x81\x85`, whole.slice(0, -2), whole.slice(0, 40)];
-  for (let i = 0; i < 1000; i += 1) {
+  for (let i = 0; i < sweep(1000, 180); i += 1) {
     const client = await RawClient.connect(t, server.port);
     const text = texts[i % texts.length] ?? whole;
     if (i % 3 === 0) client.send(text).socket.resetAndDestroy();

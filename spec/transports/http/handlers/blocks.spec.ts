@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { ask, createBlock, historyOf, RUNNABLE, revisionOf } from '../../../support/block-calls.ts';
 import { type Answer, startServer, until } from '../../../support/server.ts';
+import { sample } from '../../../support/sweep.ts';
 
 t.test('a block is created, listed, shown and archived', async (t) => {
   const server = await startServer(t);
@@ -286,7 +287,6 @@ t.test('a block that does not exist is a 404 on every route, and no name leads a
     ['GET', '/export'],
   ] as const;
   const names = [
-    'nobody',
     '..',
     '.',
     '%2e%2e',
@@ -303,8 +303,8 @@ t.test('a block that does not exist is a 404 on every route, and no name leads a
     'a%5Cb',
     '%252e',
   ];
-  for (const [method, rest, body] of routes)
-    for (const name of names) {
+  for (const [turn, [method, rest, body]] of routes.entries())
+    for (const name of ['nobody', ...sample(names, 3, turn)]) {
       const answer = await server.call(method, `/api/blocks/${name}${rest}`, { body });
       t.match(answer, { status: 404, json: { status: 404, code: 'BLOCK_NOT_FOUND' } }, `${method} ${name}${rest}`);
     }
