@@ -102,6 +102,7 @@ export class OwnPostgres {
 
   /** All its processes end at once, as in a crash (`pg_ctl stop -m immediate`). */
   async crash(): Promise<void> {
+    await endIdle(this.port); // used-again
     const kept = join(this.#folder, 'kept');
     writeFileSync(kept, '');
     await endOf(this.#holder);
@@ -109,6 +110,7 @@ export class OwnPostgres {
   }
 
   async #end(): Promise<void> {
+    await endIdle(this.port);
     await endOf(this.#holder);
     rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -122,17 +124,61 @@ async function endOf(holder: ChildProcess | undefined): Promise<void> {
   await ended;
 }
 
-/** One statement on a connection of its own, for a test that looks at or changes what a store did. `bh.` is the schema of `store`. */
+/** The types of the package lack two methods. */
+type Client = pg.Client & { ref(): void; unref(): void };
+/** used-again: clients that wait for a next statement, by address. To connect costs more than most statements. */
+const idle = new Map<string, Set<Client>>();
+/** So long they wait. */
+const IDLE_MS = 200;
+
+/** One statement of its own, for a test that looks at or changes what a store did. `bh.` is the schema of `store`. Statements at a time have a connection each. */
 export async function ask(store: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
   const url = new URL(store);
   const schema = url.searchParams.get('schema');
   url.searchParams.delete('schema');
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
+  const client = takeIdle(url.href) ?? (await connect(url.href));
   try {
-    return (await client.query(schema === null ? text : text.replaceAll('bh.', `${schema}.`), values)).rows;
-  } finally {
+    const { rows } = await client.query(schema === null ? text : text.replaceAll('bh.', `${schema}.`), values);
+    keepIdle(url.href, client);
+    return rows;
+  } catch (error) {
     await client.end();
+    throw error;
+  }
+}
+
+async function connect(address: string): Promise<Client> {
+  const client = new pg.Client({ connectionString: address }) as Client;
+  client.on('error', () => idle.get(address)?.delete(client)); // its database was ended or dropped
+  await client.connect();
+  return client;
+}
+
+function takeIdle(address: string): Client | undefined {
+  const [client] = idle.get(address) ?? [];
+  if (client === undefined) return undefined;
+  idle.get(address)?.delete(client);
+  client.ref();
+  return client;
+}
+
+/** No process waits for a client that does nothing. */
+function keepIdle(address: string, client: Client): void {
+  const clients = idle.get(address) ?? new Set<Client>();
+  idle.set(address, clients.add(client));
+  client.unref();
+  setTimeout(() => {
+    if (clients.delete(client)) void client.end();
+  }, IDLE_MS).unref();
+}
+
+/** Of a server that is ended. */
+async function endIdle(port: number): Promise<void> {
+  for (const [address, clients] of idle) {
+    if (!address.includes(`:${port}/`)) continue;
+    idle.delete(address);
+    for (const client of clients) client.ref(); // somebody waits now
+    await Promise.all([...clients].map((client) => client.end()));
   }
 }
 
