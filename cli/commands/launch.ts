@@ -185,8 +185,9 @@ export class LaunchCommand extends LimitsCommand {
     const unpass: (() => void)[] = [];
     try {
       return await new Promise<number>((done, fail) => {
-        const child = spawn(file, [...lead.args, ...this.args], { stdio: 'inherit', env: { ...this.context.env, ...lead.env } });
+        // First: a program may say that it is ready before `spawn` returns, and the next signal is meant for it.
         unpass.push(passSignals((signal) => child.kill(signal)));
+        const child = spawn(file, [...lead.args, ...this.args], { stdio: 'inherit', env: { ...this.context.env, ...lead.env } });
         child.once('error', (error) => fail(new CliError('place', oneLine(`${file} can't be started: ${error.message}.`), error)));
         child.once('exit', (code, signal) => done(code ?? BY_SIGNAL + (signal === null ? 0 : system.signals[signal])));
       });

@@ -409,7 +409,7 @@ function fragmentation(t: Test, wire: Wire, gap: Gap): void {
   t.test('a stream cut at any byte offset reads the same', async (t) => {
     const { type, frames } = wire.stream(rich);
     const bytes = Buffer.concat(frames);
-    const offsets = swept(bytes.length, 5);
+    const offsets = swept(bytes.length, 11);
     const { core, request } = await rig(t, wire, async (_request, res, index) => {
       res.writeHead(200, { 'content-type': type });
       res.socket?.setNoDelay(true);

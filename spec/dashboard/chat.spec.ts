@@ -99,14 +99,14 @@ t.test('case 15: the server is killed in the middle of an answer and started aga
 });
 
 t.test('case 19: a message that is sent while the server is away is sent once when it is back', async (t) => {
-  const world = await openWorld(t, { isProcess: true });
+  const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Here I am.' });
   await world.block('ada');
   const page = await world.page('/ui/blocks/ada', { expected: [/./] });
   const field = page.getByRole('textbox', { name: 'Message ada…' });
   await field.waitFor();
-  await world.killServer();
+  await world.endServer();
   await field.fill('Are you there?');
   await page.keyboard.press('Enter');
   await page.getByText('Are you there?').first().waitFor();

@@ -65,7 +65,7 @@ t.test('code in a known language has colours, in both themes, and nothing of it 
     t.equal(new Set(colours).size, 6, colours.join('; '));
     await page.getByRole('link', { name: 'Fleet' }).first().click();
     await page.waitForFunction(() => [...CSS.highlights.values()].every(({ size }) => size === 0));
-    await page.context().close();
+    await world.leave(page);
   }
 });
 

@@ -6,7 +6,7 @@ import { closeBrowser, isWhole, openWorld, type World } from '../support/browser
 t.teardown(closeBrowser);
 
 const DAY_SECONDS = 28_800;
-const ROUNDS = isWhole ? 24 : 4;
+const ROUNDS = isWhole ? 24 : 2;
 const WARM_UP = 3;
 const COLLECTIONS = 8;
 /** One page and one connection that were left may wait for a later collection. In a day the test leaves some 200 pages. */

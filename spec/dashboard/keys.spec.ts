@@ -34,6 +34,8 @@ const SHOWN: Readonly<Record<string, string>> = {
   'Control+k': 'Ctrl+K',
   'Control+s': 'Ctrl+S',
 };
+/** So many times a key is pressed before the page is asked what has had the focus. */
+const PRESSES = 10;
 /** They work in the field of a message only, which another test types in. */
 const OF_THE_FIELD: ReadonlySet<string> = new Set(['↵', 'Ctrl+↵', '↑']);
 
@@ -55,6 +57,10 @@ const CONTENT: Readonly<Record<string, string>> = {
 
 async function show(world: World, page: Page, path: string): Promise<void> {
   await world.show(page, path);
+  await content(page, path);
+}
+
+async function content(page: Page, path: string): Promise<void> {
   await page
     .locator(CONTENT[path] ?? 'main h1')
     .first()
@@ -75,8 +81,10 @@ async function listed(page: Page): Promise<readonly string[]> {
 /** Undoes what a key has done, as far as other keys depend on it: the page is loaded again only where the key has led away, or has opened what Escape does not close. */
 async function putBack(world: World, page: Page, path: string): Promise<void> {
   await page.keyboard.press('Escape');
-  const isThere = new URL(page.url()).pathname === path && (await page.locator('dialog, [role="dialog"], [role="menu"], .palette').count()) === 0;
-  if (!isThere) await show(world, page, path);
+  if ((await page.locator('dialog, [role="dialog"], [role="menu"], .palette').count()) > 0) await show(world, page, path);
+  if (new URL(page.url()).pathname === path) return;
+  await world.visit(page, path);
+  await content(page, path);
 }
 
 /** Presses keys, one after the other; those with which the page does something. */
@@ -184,13 +192,21 @@ t.test('case 47: Tab reaches everything on each page, in both directions, and is
       return steps.length;
     });
     for (const key of ['Tab', 'Shift+Tab']) {
-      const seen: number[] = [];
-      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-      for (let press = 0; press < wanted * 2 + 10 && new Set(seen).size < wanted; press += 1) {
+      const focused = await page.evaluateHandle(() => {
+        const steps = new Set<number>();
+        (document.activeElement as HTMLElement | null)?.blur();
+        addEventListener('focusin', ({ target }) => {
+          const { step } = (target as HTMLElement).dataset;
+          if (step !== undefined) steps.add(Number(step));
+        });
+        return steps;
+      });
+      let seen: readonly number[] = [];
+      for (let press = 0; press < wanted * 2 + 10 && seen.length < wanted; press += 1) {
         await page.keyboard.press(key);
-        const step = await page.evaluate(() => (document.activeElement as HTMLElement | null)?.dataset['step']);
-        if (step !== undefined) seen.push(Number(step));
+        if (press % PRESSES === PRESSES - 1) seen = await focused.evaluate((steps) => [...steps]);
       }
+      seen = await focused.evaluate((steps) => [...steps]);
       const missed = Array.from({ length: wanted }, (_, index) => index).filter((step) => !seen.includes(step));
       const names = await page.evaluate((steps) => steps.map((step) => document.querySelector(`[data-step="${step}"]`)?.outerHTML.slice(0, 120)), missed);
       t.same(names, [], `${path} by ${key}`);
@@ -216,9 +232,11 @@ t.test('case 47: a block is made, talked to, set, looked at and archived by keys
   /** Goes on with Tab until something of this name has the focus. */
   const tabTo = async (name: string | RegExp, role: 'button' | 'link' | 'textbox' = 'button'): Promise<void> => {
     const target = page.getByRole(role, { name }).first();
-    await target.waitFor();
+    let element = await target.elementHandle(); // to find it by its role at each turn costs more than all else
     for (let turn = 0; turn < 120; turn += 1) {
-      if (await target.evaluate((element) => element === document.activeElement)) return;
+      const is = await element?.evaluate((each) => ({ here: each === document.activeElement, gone: !each.isConnected }));
+      if (is?.here === true) return;
+      if (is?.gone !== false) element = await target.elementHandle();
       await page.keyboard.press('Tab');
     }
     t.fail(`Tab does not reach ${name}`);
@@ -267,7 +285,7 @@ t.test('case 47: a block is made, talked to, set, looked at and archived by keys
   await focused('a button that can be pressed no more');
 
   await page.evaluate(() => (document.activeElement as HTMLElement).blur());
-  for (const page_ of ['g', 'p', 'c', 'e', 'a', 's', 'f']) {
+  for (const page_ of isWhole ? ['g', 'p', 'c', 'e', 'a', 's', 'f'] : ['g', 'e', 'f']) {
     await tabTo('Fleet', 'link');
     await press('g', page_);
     await page.locator('main h1').first().waitFor({ state: 'attached' });
@@ -289,7 +307,7 @@ t.test('what is typed right after the key that opens a dialog is in its first fi
   const page = await world.page();
   await page.getByRole('heading', { name: 'Blockhouse runs.' }).waitFor();
   const named: string[] = [];
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < (isWhole ? 20 : 5); round += 1) {
     // No wait for the dialog: nothing needs to be drawn before the next key comes, as with a fast hand on a busy machine.
     await page.evaluate(() => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'n', bubbles: true, cancelable: true })));
     await page.keyboard.type('ada');

@@ -161,7 +161,7 @@ t.test('where the browser refuses notifications, the settings say what to do, an
     await box.click();
     await alert.waitFor({ state: 'detached' });
     t.ok(await box.isChecked(), 'and switching on again asks again');
-    await page.context().close();
+    await world.leave(page);
   }
 });
 

@@ -33,10 +33,10 @@ t.test('case 48: axe finds nothing on any page, in either theme, wide and narrow
       const page = await world.page('/ui/', { theme, width, height });
       // Some of the pages wide and light, others narrow and dark; all of them both ways in `test:browser`.
       for (const path of PATHS.filter((_path, index) => isWhole || index % 5 === (width === 1440 ? 0 : 2))) {
-        await world.show(page, path);
+        await (isWhole ? world.show(page, path) : world.visit(page, path));
         for (const finding of await axeFindings(page)) t.fail(`${path} ${theme} ${width}: ${finding}`);
       }
-      await page.context().close();
+      await world.leave(page);
     }
   }
   t.pass('each page was examined');
@@ -48,7 +48,7 @@ t.test('case 49: no page scrolls sideways at 390 or 1024 px, and what is touched
   await furnish(world);
   const page = await world.page('/ui/', { width: 390, height: 844 });
   for (const path of PATHS.filter((_path, index) => isWhole || index % 3 === 0)) {
-    await world.show(page, path);
+    await (isWhole ? world.show(page, path) : world.visit(page, path));
     t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways`);
     const small = await page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>('main button, .phone-tabs a, .tabs a, .phone-tabs button')]

@@ -63,7 +63,7 @@ t.test('its address opens it, in every width and theme; one that is not known is
     t.same(await axeFindings(page), [], `${width} ${theme}`);
     const folder = process.env['BLOCKHOUSE_SHOTS'];
     if (folder !== undefined) await page.screenshot({ path: `${folder}/request-${width}-${theme}.png`, fullPage: true });
-    await page.context().close();
+    await world.leave(page);
   }
   const page = await world.page('/ui/gateway?request=other', { expected: [/404/] });
   await page.getByText('not known any more').waitFor();

@@ -15,7 +15,7 @@ const SECTION = [
 /** 10,000 tokens, or half of them. */
 const LONG = SECTION.repeat(isWhole ? 18 : 9);
 /** In how many pieces an answer comes that is strange as a whole. */
-const PIECES = isWhole ? 150 : 60;
+const PIECES = isWhole ? 150 : 25;
 
 /** Asks, and resolves when the answer is being written. */
 async function ask(page: Page, world: World, message: string): Promise<void> {

@@ -49,9 +49,18 @@ function blocksIn(section: string): Block[] {
   return blocksOf(PAGE).filter((block) => text.includes(block.text));
 }
 
-/** Starts as the page says, follows one section, and resolves with what its commands printed. */
-async function follow(by: Reader, section: string): Promise<string> {
+/** A reader who has started as the page says. */
+async function started(t: Test, env?: Record<string, string>): Promise<Reader> {
+  const by = await reader(t, env);
   for (const block of blocksIn('Start')) await by.follow(block);
+  return by;
+}
+
+/** The one who follows the sections that need nothing of their own, one after the other. */
+const shared = await started(t);
+
+/** Follows one section, and resolves with what its commands printed. */
+async function follow(section: string, by = shared): Promise<string> {
   let output = '';
   for (const block of blocksIn(section)) output += await by.follow(block);
   return output;
@@ -63,40 +72,40 @@ const countOf = (text: string): number => text.split(ANSWER).length - 1;
 const streamed = (text: string): string => [...text.matchAll(/"delta":\{(?:"role":"assistant",)?"content":"([^"]*)"/g)].map(([, piece = '']) => piece).join('');
 
 t.test('curl', async (t) => {
-  const output = await follow(await reader(t), 'curl');
+  const output = await follow('curl');
   t.equal(countOf(output), 4, 'whole, in each protocol');
   t.equal(streamed(output), ANSWER);
   t.match(output, /"model":"gpt-4o-mini"[\s\S]+data: \[DONE\]/, 'a stream under the name of the alias');
 });
 
 t.test("OpenAI's SDK for JavaScript", async (t) => {
-  t.equal(countOf(await follow(await reader(t), "OpenAI's SDK for JavaScript")), 3);
+  t.equal(countOf(await follow("OpenAI's SDK for JavaScript")), 3);
 });
 
 t.test("OpenAI's SDK for Python", { skip: lacksPython('openai') }, async (t) => {
-  t.equal(countOf(await follow(await reader(t), "OpenAI's SDK for Python")), 3);
+  t.equal(countOf(await follow("OpenAI's SDK for Python")), 3);
 });
 
 t.test("Anthropic's SDK for JavaScript", async (t) => {
-  t.equal(countOf(await follow(await reader(t), "Anthropic's SDK for JavaScript")), 2);
+  t.equal(countOf(await follow("Anthropic's SDK for JavaScript")), 2);
 });
 
 t.test("Anthropic's SDK for Python", { skip: lacksPython('anthropic') }, async (t) => {
-  t.equal(countOf(await follow(await reader(t), "Anthropic's SDK for Python")), 2);
+  t.equal(countOf(await follow("Anthropic's SDK for Python")), 2);
 });
 
 t.test("Ollama's library for JavaScript", async (t) => {
-  t.equal(countOf(await follow(await reader(t), "Ollama's library for JavaScript")), 2);
+  t.equal(countOf(await follow("Ollama's library for JavaScript")), 2);
 });
 
 t.test('a block as a model', async (t) => {
-  const output = await follow(await reader(t), 'A block as a model');
+  const output = await follow('A block as a model');
   t.equal(countOf(output), 2, 'whole, and the same streamed');
   t.equal([...output.matchAll(/"text_delta","text":"([^"]*)"/g)].map(([, piece = '']) => piece).join(''), ANSWER, 'the same, streamed');
 });
 
 t.test('coding agents', async (t) => {
-  const output = await follow(await reader(t), 'Coding agents');
+  const output = await follow('Coding agents');
   t.equal(output.match(/^gpt-4o-mini$/gm)?.length, 2, 'in either protocol');
 });
 
@@ -149,8 +158,8 @@ t.test('a page in the browser', { skip: found === undefined && 'there is no Chro
     [origin, ANSWER],
     ['http://localhost:1', ''],
   ] as const) {
-    const by = await reader(t, { BLOCKHOUSE_WEB_ORIGINS: named });
-    await follow(by, 'A page in the browser');
+    const by = await started(t, { BLOCKHOUSE_WEB_ORIGINS: named });
+    await follow('A page in the browser', by);
     html = readFileSync(join(by.home, 'project/page.html'), 'utf8');
     const key = (await by.follow({ language: 'sh', text: 'echo "$BLOCKHOUSE_KEY"\n' })).trim();
     t.equal(await shown(t, found, `${origin}/page.html#${key}`), expected, `named is ${named === origin ? 'this origin' : 'another one'}`);

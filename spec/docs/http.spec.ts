@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
 import { ROOT } from '../cli/run.ts';
-import { packed } from '../e2e/packed.ts';
 import { friendlyDaemon } from '../support/server.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 /** The first block of JavaScript below a heading, with a free port for the server. */
@@ -15,10 +15,12 @@ function exampleBelow(heading: string): string {
   return code.replace('listen(8420,', 'listen(0,');
 }
 
-/** Runs the example as the program of a user who has installed Blockhouse; resolves with the address that it prints. */
+/** Runs the example as the program of a user who has installed Blockhouse (spec/e2e does that); resolves with the address that it prints. */
 async function runExample(t: Test, heading: string): Promise<{ address: string; folder: string }> {
   const upstream = await startUpstream(t, friendlyDaemon);
-  const { folder } = await packed(t);
+  const folder = testFolder(t);
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(ROOT, join(folder, 'node_modules/blockhouse'));
   writeFileSync(join(folder, 'example.mjs'), exampleBelow(heading));
   const env = { PATH: process.env['PATH'], HOME: folder, OLLAMA_BASE_URL: upstream.url };
   const child = spawn(process.execPath, ['example.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });

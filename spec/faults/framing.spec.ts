@@ -31,6 +31,7 @@ const LOOK_MS = 2000;
 /** Between two requests of another client, while sockets drip. */
 const OTHER_MS = 500;
 const MAX_CONNECTIONS = 40;
+const SLOW_HEAD = 'GET /v1/health HTTP/1.1\r\nX-Slow: y';
 const JSON_TYPE = 'Content-Type: application/json\r\n';
 const CLOSE = 'Connection: close\r\n';
 const CHAT_TEXT = JSON.stringify(CHAT);
@@ -45,9 +46,10 @@ const answer: Answerer = (request, res, index) => {
 
 // What takes its time goes on in a world of its own while the other cases run.
 const slow = await startFaultWorld(t, { answer });
-const slowCase = holdSlowSockets();
-const unreadCase = leaveLogsUnread();
-for (const running of [slowCase, unreadCase]) running.catch(() => undefined); // told where the case is waited for
+const slowSockets = openSlowSockets();
+const slowCase = slowSockets.then(holdSlowSockets);
+const unreadCase = slowSockets.then(leaveLogsUnread); // whose memory is counted from then on
+for (const running of [slowSockets, slowCase, unreadCase]) running.catch(() => undefined); // told where the case is waited for
 const world = await sharedFaultWorld(answer);
 
 const HOST = `Host: 127.0.0.1:${world.port}\r\n`;
@@ -698,18 +700,21 @@ t.test('A22 clients that never read are cut off after 30 s, and cost no more tha
   await slow.check(t, 'A22');
 });
 
-/** A20: a byte now and then, from the begin of the file on. */
-async function holdSlowSockets(): Promise<{ clients: RawClient[]; refusedAfterMs: number; healthMs: number[] }> {
-  const head = 'GET /v1/health HTTP/1.1\r\nX-Slow: y';
+async function openSlowSockets(): Promise<RawClient[]> {
   const clients: RawClient[] = [];
+  for (let n = 0; n < SLOW_SOCKETS; n += 1) clients.push((await RawClient.connect(t, slow.port)).send(SLOW_HEAD.slice(0, 1 + (n % 25))));
+  return clients;
+}
+
+/** A20: a byte now and then, from the begin of the file on. */
+async function holdSlowSockets(clients: RawClient[]): Promise<{ clients: RawClient[]; refusedAfterMs: number; healthMs: number[] }> {
   const begin = performance.now();
-  for (let n = 0; n < SLOW_SOCKETS; n += 1) clients.push((await RawClient.connect(t, slow.port)).send(head.slice(0, 1 + (n % 25))));
   const healthMs: number[] = [];
   let dripAt = begin + 5000;
   while (clients.some(({ closed }) => !closed)) {
     if (performance.now() - begin > 60_000) throw new Error(`${clients.filter(({ closed }) => !closed).length} slow sockets are still open`);
     if (performance.now() > dripAt) {
-      for (const [n, client] of clients.entries()) client.send(head.charAt(1 + (n % 25))); // one more byte is no reprieve
+      for (const [n, client] of clients.entries()) client.send(SLOW_HEAD.charAt(1 + (n % 25))); // one more byte is no reprieve
       dripAt += 10_000;
     }
     const askedAt = performance.now();

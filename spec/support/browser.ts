@@ -10,10 +10,11 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { LLMock } from '@copilotkit/aimock';
-import { type Browser, type BrowserContext, chromium, type Disposable, type Page } from 'playwright-core';
+import { type Browser, chromium, type Disposable, type Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { findChromium } from './find-chromium.ts';
 import { freePort } from './free-port.ts';
+import { forgetPages, newPage, putBack, takePage } from './page-pool.ts';
 import { PageRest } from './page-rest.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -71,6 +72,12 @@ export function looksOf(...widths: readonly number[]): readonly Look[] {
 for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
 process.env['AWS_EC2_METADATA_DISABLED'] = 'true';
 
+/** One process draws all pages of a context, one after the other: it has compiled their scripts already. */
+const ARGS = ['--disable-gpu', '--in-process-gpu', '--disable-dev-shm-usage', '--process-per-site'];
+
+/** same-address: ports of servers that have ended. A page that comes back to its address has the scripts of the page, and starts no process. */
+const formerPorts: number[] = [];
+
 let browser: Promise<Browser | undefined> | undefined;
 
 /** One browser for all tests of a process. */
@@ -81,7 +88,7 @@ function launched(): Promise<Browser | undefined> {
       : chromium.launch({
           executablePath: found.executablePath,
           env: { ...process.env, ...found.env },
-          args: ['--disable-gpu', '--in-process-gpu', '--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
+          args: [...ARGS, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
         }),
   );
   return browser;
@@ -91,6 +98,7 @@ function launched(): Promise<Browser | undefined> {
 export async function closeBrowser(): Promise<void> {
   await (await browser)?.close();
   browser = undefined;
+  forgetPages();
 }
 
 /** A server with a stand-in provider, and pages before it. Skips the test where there is no browser; `test:browser` fails there. */
@@ -115,7 +123,8 @@ export class World {
   readonly #browser: Browser;
   readonly #t: Test;
   readonly #options: WorldOptions;
-  readonly #contexts: BrowserContext[] = [];
+  /** Those of the test, and whether a later one may use them again. */
+  readonly #pages = new Map<Page, boolean>();
   readonly #rests = new WeakMap<Page, PageRest>();
   #port = 0;
   #pid: number | undefined;
@@ -145,7 +154,7 @@ export class World {
   }
 
   async begin(): Promise<void> {
-    const { isAlone = false, args, isProcess = args !== undefined, files, serve } = this.#options;
+    const { isAlone = false, files, serve } = this.#options;
     this.#standInPort = await freePort();
     if (!isAlone) await this.standIn.start();
     files?.(this.workspace, this.#standInUrl);
@@ -153,7 +162,11 @@ export class World {
       const { url, stop } = await serve(this.workspace);
       this.url = url;
       this.#stop = stop;
-    } else await (isProcess ? this.startServer() : this.#startHere());
+    } else await this.startServer();
+  }
+
+  get #isProcess(): boolean {
+    return this.#options.isProcess ?? this.#options.args !== undefined;
   }
 
   get #standInUrl(): string {
@@ -168,16 +181,22 @@ export class World {
   async #startHere(): Promise<void> {
     const { startServer } = (await import(COMPOSE)) as typeof import('../../cli/compose.ts');
     const env = { ...this.#env, BLOCKHOUSE_LOG_LEVEL: 'silent' };
-    const server = await startServer({ host: '127.0.0.1', port: '0', workspace: this.workspace }, env);
+    const port = formerPorts.pop() ?? (await freePort());
+    const server = await startServer({ host: '127.0.0.1', port: String(port), workspace: this.workspace }, env);
     this.url = server.url;
     this.#stop = async () => {
       await server.core.close(); // open answers are not waited for
       await server.close();
+      formerPorts.push(port);
     };
   }
 
-  /** Starts the server as a process, on its former port if it had one. */
+  /** Starts the server again, on its former port. */
   async startServer(): Promise<void> {
+    await (this.#isProcess ? this.#startProcess() : this.#startHere());
+  }
+
+  async #startProcess(): Promise<void> {
     const args = ['serve', '--json', '--host', '127.0.0.1', '--port', String(this.#port), '--workspace', this.workspace, ...(this.#options.args ?? [])];
     const env = { ...this.#env, BLOCKHOUSE_LOG_LEVEL: 'error' };
     const server = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -198,6 +217,12 @@ export class World {
     await this.#stop();
   }
 
+  /** Ends a server in this process: its sockets are closed, and its open answers are not waited for. */
+  async endServer(): Promise<void> {
+    await this.#stop();
+    this.#stop = async () => undefined; // until it is started again
+  }
+
   /** A request with the token of the workspace. */
   async api<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(this.url + path, {
@@ -216,22 +241,20 @@ export class World {
     await this.api('POST', `/api/blocks/${name}/start`);
   }
 
-  /** A page in a context of its own, with a session of its own. What a link with a code does, which loads the page twice, has a spec. */
+  /**
+   * A page with a session of its own, in a context that no other page of the test is in. What a link with a code does, which loads the page twice, has a spec.
+   * A page that is not prepared and has a session is one that an earlier test has used, as-new.
+   */
   async page(path = '/ui/', options: PageOptions = {}): Promise<Page> {
-    const { width = 1440, height = 900, theme = 'light', reducedMotion = true, signedOut = false } = options;
-    const context = await this.#browser.newContext({
-      viewport: { width, height },
-      locale: 'en-US',
-      colorScheme: theme,
-      reducedMotion: reducedMotion ? 'reduce' : 'no-preference',
-      hasTouch: width < 500,
-    });
-    this.#contexts.push(context);
-    await context.addInitScript('globalThis.__name = (each) => each'); // functions of a spec refer to it
-    const page = await context.newPage();
-    this.#watch(page, options);
-    this.#rests.set(page, new PageRest(page));
-    await options.prepare?.(page);
+    const { width = 1440, height = 900, theme = 'light', reducedMotion = true, signedOut = false, prepare } = options;
+    const look = { width, height, theme, reducedMotion };
+    const isUsedAgain = prepare === undefined && !signedOut;
+    const page = await (isUsedAgain ? takePage(this.#browser, look) : newPage(this.#browser, look));
+    this.#pages.set(page, isUsedAgain);
+    const rest = new PageRest(page);
+    this.#rests.set(page, rest);
+    this.#watch(page, options, rest);
+    await prepare?.(page);
     const signIn = signedOut ? undefined : await this.#signIn(page);
     await page.goto(this.url + path);
     if (signIn === undefined) return page;
@@ -240,12 +263,23 @@ export class World {
     return page;
   }
 
+  /** A test that needs many pages needs them one after the other. */
+  async leave(page: Page): Promise<void> {
+    const isUsedAgain = this.#pages.get(page);
+    this.#pages.delete(page);
+    await (isUsedAgain === true ? putBack(page) : page.context().close());
+  }
+
   /** The next documents of the page have a session, until this is disposed of. */
   async #signIn(page: Page): Promise<Disposable> {
     const { key, expiresAt } = await this.api<{ readonly key: string; readonly expiresAt: string }>('POST', '/api/session');
     const text = (value: unknown): string => JSON.stringify(value);
     const { origin } = new URL(this.url);
-    return page.addInitScript(`if (location.origin === ${text(origin)}) localStorage.setItem('blockhouse.session', ${text(text({ key, expiresAt }))})`);
+    return page.addInitScript(`if (location.origin === ${text(origin)}) {
+      localStorage.clear(); // as-new: an earlier server may have had this port
+      sessionStorage.clear();
+      localStorage.setItem('blockhouse.session', ${text(text({ key, expiresAt }))});
+    }`);
   }
 
   /** Goes to an address of the page, and resolves when it is there and rests. */
@@ -256,16 +290,35 @@ export class World {
     await this.rest(page);
   }
 
+  /** Goes there as a link of the page leads, which is a third of a load, and resolves when the page rests. */
+  async visit(page: Page, path: string): Promise<void> {
+    await page.evaluate(`{
+      const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} });
+      document.querySelector('main')?.append(link);
+      link.click();
+      link.remove();
+    }`);
+    await page.waitForURL(this.url + path);
+    await page.locator('main h1').first().waitFor({ state: 'attached' });
+    await this.rest(page);
+  }
+
   /** Resolves when the page has what it has asked for, and has drawn it. */
   async rest(page: Page): Promise<void> {
     await this.#rests.get(page)?.reached();
   }
 
-  /** any-fault-fails. */
-  #watch(page: Page, { expected = [] }: PageOptions): void {
+  /** any-fault-fails, from the first document of this world on. */
+  #watch(page: Page, { expected = [] }: PageOptions, rest: PageRest): void {
     const t = this.#t;
+    let isHere = false;
+    page.on('framenavigated', (frame) => {
+      if (isHere || frame !== page.mainFrame()) return;
+      isHere = true;
+      rest.forget();
+    });
     const fault = (text: string): void => {
-      if (!expected.some((pattern) => pattern.test(text))) t.fail(text.slice(0, 500));
+      if (isHere && !expected.some((pattern) => pattern.test(text))) t.fail(text.slice(0, 500));
     };
     page.on('console', (message) => {
       if (message.type() === 'error') fault(`console: ${message.text()}`);
@@ -278,7 +331,7 @@ export class World {
   }
 
   async #end(): Promise<void> {
-    for (const context of this.#contexts) await context.close();
+    for (const page of this.#pages.keys()) await this.leave(page);
     await this.#stop();
     await this.#standIn?.stop().catch(() => undefined); // a test may have left it unstarted
     rmSync(this.workspace, { recursive: true, force: true });
@@ -307,6 +360,7 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
     const { violations } = await axe.run({
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
       resultTypes: ['violations'], // only-what-fails
+      preload: false, // it would fetch the style sheets again, which no rule of these needs
     });
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 160)} ${failureSummary.replace(/\s+/g, ' ').slice(0, 240)}`),

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openDesk, openDeskOfProcess } from '../run.ts';
+import { openDesk } from '../run.ts';
 
 t.test('a key is made, shown once on stdout, listed without itself, and revoked', async (t) => {
   const { on } = await openDesk(t);
@@ -93,7 +93,8 @@ t.test('a limit that is wrong is refused by its option', async (t) => {
 });
 
 t.test('of keys that several processes make and revoke at once, none is lost and none comes back', async (t) => {
-  const { on, begin, server } = await openDeskOfProcess(t);
+  const { on, begin } = await openDesk(t);
+  const { url } = JSON.parse((await on(['status', '--json'])).stdout) as { url: string };
   const keyOf = async (name: string): Promise<string> => (await on(['key', 'new', name])).stdout.trim();
   const revoked = [await keyOf('old'), await keyOf('older')];
   const changes = [
@@ -109,7 +110,7 @@ t.test('of keys that several processes make and revoke at once, none is lost and
     [0, 0, 0, 0, 0],
   );
   t.same((await on(['key', 'ls', '-q'])).stdout.trim().split('\n').sort(), ['a', 'b', 'c']);
-  const statusFor = async (key: string): Promise<number> => (await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status;
+  const statusFor = async (key: string): Promise<number> => (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status;
   for (const { stdout } of outcomes) if (stdout !== '') t.equal(await statusFor(stdout.trim()), 200);
   for (const key of revoked) t.equal(await statusFor(key), 401);
 });

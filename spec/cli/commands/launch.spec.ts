@@ -1,5 +1,5 @@
 // Programs of others are small scripts here, which say what they got; docs/clients.md says which real ones were run.
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,28 +8,27 @@ import { testFolder } from '../../support/test-folder.ts';
 import { type Desk, openDesk, runHere, start } from '../run.ts';
 import { noTerminal, openTerminal } from '../terminal.ts';
 
-/** What a program prints of itself. */
-const SHOWS = `
-  const names = /^(OPENAI|ANTHROPIC|CLAUDE|OPENCODE|AIDER|LLM)_/;
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
-  console.log(JSON.stringify({ env, args: process.argv.slice(2) }));`;
-/** One call of the server with what it got. */
-const ASKS = `
-  const ask = (model) => fetch(process.env.OPENAI_BASE_URL + '/chat/completions', {
+/** Where a program writes what it has to say whose launch runs in the process of the test: its standard output is that of the test. */
+const SAYS_TO = 'SAYS_TO';
+/** Writes what a program gets of its owner and of `launch`: its variables and its arguments. Shells start ten times as fast as Node. */
+const SHOWS = `#!/bin/sh
+  { env -0; printf 'args\\0'; for word in "$@"; do printf '%s\\0' "$word"; done; } > "$${SAYS_TO}"`;
+/** One call of the server with what it got: the status, and what it does when it has that. */
+const ASKS = `#!${process.execPath}
+  const ask = (model, done) => process.getBuiltinModule('node:http').request(process.env.OPENAI_BASE_URL + '/chat/completions', {
     method: 'POST',
     headers: { authorization: 'Bearer ' + process.env.OPENAI_API_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] }),
-  });`;
+  }, (response) => response.resume().once('end', () => done(response.statusCode))).end(JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] }));`;
 
-/** A folder of programs on the path, each a script of Node. */
-function programs(t: Test, scripts: Readonly<Record<string, string>>): Record<string, string> {
+/** A folder of programs on the path. */
+function programs(t: Test, scripts: Readonly<Record<string, string>>): { readonly PATH: string; readonly [SAYS_TO]: string } {
   const folder = join(testFolder(t), 'bin');
   mkdirSync(folder);
   for (const [name, script] of Object.entries(scripts)) {
-    writeFileSync(join(folder, name), `#!${process.execPath}\n${script}\n`);
+    writeFileSync(join(folder, name), `${script}\n`);
     chmodSync(join(folder, name), 0o755);
   }
-  return { PATH: `${folder}:${process.env['PATH']}` };
+  return { PATH: `${folder}:${process.env['PATH']}`, [SAYS_TO]: join(folder, 'said') };
 }
 
 const keysOf = async ({ on }: Desk): Promise<string[]> => (await on(['key', 'ls', '-q'])).stdout.split('\n').filter(Boolean);
@@ -38,7 +37,7 @@ const launchOf =
   (t: Test, desk: Desk, env: Record<string, string>, input?: null) =>
   (...args: string[]) =>
     start(t, ['launch', '--workspace', desk.workspace, ...args], { env, ...(input === null && { input }) });
-/** The same in this process, for a command that starts no program. */
+/** The same in this process, for a command that starts no program, or one that reads no input and writes no output. */
 const launchHere =
   (t: Test, desk: Desk, env: Record<string, string>) =>
   (...args: string[]) =>
@@ -52,11 +51,14 @@ t.test('each known program gets the address, a key and a model where it looks fo
     OPENAI_API_KEY: 'sk-of-the-owner',
   };
   const shown = async (...args: string[]): Promise<{ env: Record<string, string>; args: string[] }> => {
-    const { code, stdout, stderr } = await launchOf(t, desk, env)(...args).ended;
+    const { code, stderr } = await launchHere(t, desk, env)(...args);
     t.equal(code, 0, stderr);
     t.match(stderr, /^launch: \w+ asks \S+ at http:\S+, with at most \$5\.00 and 10,000,000 tokens a day \(key launch-\w+\)\.\n/);
     t.match(stderr, /launch: 0 calls, 0 tokens in, 0 out, \S+ \(key launch-\w+, revoked\)\.\n$/);
-    return JSON.parse(stdout);
+    const [variables = [], words = []] = readFileSync(env[SAYS_TO], 'utf8')
+      .split('\0args\0')
+      .map((part) => part.split('\0').filter((each, index, all) => index < all.length - 1 || each !== ''));
+    return { env: Object.fromEntries(variables.map((each) => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)])), args: words };
   };
   const key = /^bhk_/;
   const origin = /^http:\/\/127\.0\.0\.1:\d+$/;
@@ -93,7 +95,7 @@ t.test('each known program gets the address, a key and a model where it looks fo
 t.test('a program that takes certain names only gets an alias, which no later run changes', async (t) => {
   const desk = await openDesk(t);
   const env = programs(t, { llm: SHOWS });
-  const launch = (...args: string[]) => launchOf(t, desk, env)(...args).ended;
+  const launch = launchHere(t, desk, env);
   t.match(await launch('-m', 'ollama/gemma4', 'llm'), {
     code: 0,
     stderr: /note: gpt-4o-mini means ollama\/gemma4 from now on, for every program; `.*alias rm gpt-4o-mini.*` removes it\./,
@@ -111,10 +113,17 @@ t.test('a program whose model is a block may talk to that block, and to no other
   const desk = await openDesk(t);
   for (const name of ['ada', 'bob']) t.match(await desk.on(['new', name, '--provider', 'ollama', '--model', 'gemma4', '--start']), { code: 0 });
   t.match(await desk.on(['alias', 'set', 'helper', 'block/ada']), { code: 0 });
-  const env = programs(t, { agent: `${ASKS} ask('block/ada').then(async (ada) => console.log(ada.status, (await ask('block/bob')).status));` });
-  const launch = (...args: string[]) => launchOf(t, desk, env)(...args, 'agent').ended;
-  for (const model of ['block/ada', 'helper']) t.match(await launch('-m', model), { code: 0, stdout: '200 403\n' }, model);
-  t.match(await launch('-m', 'ollama/gemma4'), { code: 0, stdout: '403 403\n' });
+  const says = `process.getBuiltinModule('node:fs').writeFileSync(process.env.${SAYS_TO}, ada + ' ' + bob)`;
+  const env = programs(t, { agent: `${ASKS} ask('block/ada', (ada) => ask('block/bob', (bob) => ${says}));` });
+  const launch = (...args: string[]) => launchHere(t, desk, env)(...args, 'agent');
+  for (const [model, statuses] of [
+    ['block/ada', '200 403'],
+    ['helper', '200 403'],
+    ['ollama/gemma4', '403 403'],
+  ] as const) {
+    t.match(await launch('-m', model), { code: 0 });
+    t.equal(readFileSync(env[SAYS_TO], 'utf8'), statuses, model);
+  }
   t.match(await launch('-m', 'block/eve'), { code: 2, stderr: /no block "eve"/ }, 'a block that is not there');
   t.same(await keysOf(desk), []);
 });
@@ -122,7 +131,7 @@ t.test('a program whose model is a block may talk to that block, and to no other
 t.test('what a run costs is said at its end, its caps hold, and two at the same time have a key each', async (t) => {
   const desk = await openDesk(t);
   const env = programs(t, {
-    agent: `${ASKS} process.stdin.once('data', async () => { console.log((await ask('ollama/gemma4')).status); process.exit(3); }); console.log('ready');`,
+    agent: `${ASKS} process.stdin.once('data', () => ask('ollama/gemma4', (status) => { console.log(status); process.exit(3); })); console.log('ready');`,
   });
   const begin = (...args: string[]) => launchOf(t, desk, env, null)(...args, 'agent');
   const [one, two] = [begin(), begin()];
@@ -147,8 +156,8 @@ t.test('what a run costs is said at its end, its caps hold, and two at the same 
 t.test('signals and the end by one reach the program and come back', async (t) => {
   const desk = await openDesk(t);
   const env = programs(t, {
-    kind: `process.on('SIGTERM', () => { console.log('saved'); process.exit(7); }); setInterval(() => {}, 1000); console.log('ready');`,
-    hard: `setInterval(() => {}, 1000); console.log('ready');`,
+    kind: `#!/bin/sh\ntrap 'echo saved; exit 7' TERM; echo ready; while :; do sleep 0.05; done`,
+    hard: `#!${process.execPath}\nsetInterval(() => {}, 1000); console.log('ready');`,
   });
   for (const [program, signal, code] of [
     ['kind', 'SIGTERM', 7],
@@ -165,7 +174,7 @@ t.test('signals and the end by one reach the program and come back', async (t) =
 
 t.test('a launch that is killed leaves a key that ends by itself, and the program of another run is not touched', async (t) => {
   const desk = await openDesk(t);
-  const env = programs(t, { agent: `process.stdin.once('end', () => process.exit(0)).resume(); console.log('ready');` });
+  const env = programs(t, { agent: `#!/bin/sh\necho ready; exec cat > /dev/null` });
   const killed = launchOf(t, desk, env, null)('agent');
   await killed.printed('ready');
   killed.child.kill('SIGKILL');
@@ -219,7 +228,8 @@ t.test('without a provider that is ready, nothing starts', async (t) => {
 t.test('at a terminal, the program has it, and Ctrl-C reaches the program once', { skip: noTerminal }, async (t) => {
   const desk = await openDesk(t);
   const env = programs(t, {
-    agent: `let interrupts = 0;
+    agent: `#!${process.execPath}
+      let interrupts = 0;
       process.on('SIGINT', () => console.log('interrupted ' + (interrupts += 1)));
       process.stdin.once('data', (text) => { console.log('got', String(text).trim(), interrupts, process.stdin.isTTY); process.exit(4); });
       console.log('ready');`,

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { processStart } from '../../../core/store/files/lock-holder.ts';
 import { testFolder } from '../../support/test-folder.ts';
-import { CLI, ROOT, run, runHere, serve, start } from '../run.ts';
+import { CLI, ROOT, runHere, serve, start } from '../run.ts';
 import { noTerminal, openTerminal } from '../terminal.ts';
 
 t.test('--json prints where it listens, the log is JSON lines on stderr, and SIGTERM ends it with 0', async (t) => {
@@ -24,20 +24,22 @@ t.test('--json prints where it listens, the log is JSON lines on stderr, and SIG
   t.notMatch(stderr, /bh_/);
 });
 
-t.test('SIGINT ends it with 0, too', async (t) => {
-  const { child, ended } = await serve(t, testFolder(t));
-  child.kill('SIGINT');
-  t.equal((await ended).code, 0);
-});
-
-t.test('a server whose workspace another process holds, since its lock was deleted, ends with 5 and says who', async (t) => {
-  const workspace = testFolder(t);
-  const { ended } = await serve(t, workspace);
-  const other = { pid: process.pid, startedAt: new Date().toISOString(), processStart: await processStart(process.pid), url: null, version: '1' };
-  writeFileSync(join(workspace, '.lock'), JSON.stringify(other));
-  t.match(await ended, { code: 5, stderr: new RegExp(`Process ${process.pid} now holds the workspace .* because its \\.lock was deleted`) });
-  t.match(JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')), other, 'whose lock stays');
-});
+t.test(
+  'a server whose workspace another process holds, since its lock was deleted, ends with 5 and says who; without --json nothing goes to stdout',
+  async (t) => {
+    const workspace = testFolder(t);
+    const { child, ended } = start(t, ['serve', '--port', '0', '--workspace', workspace]);
+    let log = '';
+    for await (const chunk of child.stderr.iterator({ destroyOnReturn: false })) {
+      log += String(chunk);
+      if (log.includes('blockhouse is listening')) break;
+    }
+    const other = { pid: process.pid, startedAt: new Date().toISOString(), processStart: await processStart(process.pid), url: null, version: '1' };
+    writeFileSync(join(workspace, '.lock'), JSON.stringify(other));
+    t.match(await ended, { code: 5, stdout: '', stderr: new RegExp(`Process ${process.pid} now holds the workspace .* because its \\.lock was deleted`) });
+    t.match(JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')), other, 'whose lock stays');
+  },
+);
 
 t.test('a used port is exit code 5, with the cure', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
@@ -60,23 +62,12 @@ t.test('an address beyond loopback needs --allow-remote, and a port must be one'
 });
 
 t.test('a database that does not answer, or is none, ends the start with the reason and without its password', async (t) => {
-  const serve = (store: string) => run(t, ['serve', '--port', '0', '--workspace', testFolder(t)], { env: { ...process.env, BLOCKHOUSE_STORE: store } });
+  const serve = (store: string) => runHere(t, ['serve', '--port', '0', '--workspace', testFolder(t), '--store', store]);
   const away = await serve('postgres://me:secret@127.0.0.1:1/db');
   t.match(away, { code: 5, stderr: /does not answer \(ECONNREFUSED\)/ });
   const wrong = await serve('mysql://me:secret@host/db');
   t.match(wrong, { code: 2, stderr: /postgres:\/\// });
   t.notMatch(away.stderr + wrong.stderr, 'secret');
-});
-
-t.test('without --json nothing goes to stdout', async (t) => {
-  const { child, ended } = start(t, ['serve', '--port', '0', '--workspace', testFolder(t)]);
-  let log = '';
-  for await (const chunk of child.stderr) {
-    log += String(chunk);
-    if (log.includes('blockhouse is listening')) break;
-  }
-  child.kill('SIGTERM');
-  t.match(await ended, { code: 0, stdout: '' });
 });
 
 t.test('a person at a terminal sees how to call it, and a log to read', async (t) => {
@@ -94,6 +85,7 @@ t.test('a person at a terminal sees how to call it, and a log to read', async (t
   t.match(seen, /listens on http:\/\/127\.0\.0\.1:\d+/);
   t.match(seen, /TOKEN=\$\(.* token --workspace .*\)\n.*curl -s http:\/\/127\.0\.0\.1:\d+\/v1\/chat/);
   t.notMatch(seen, /bh_/);
+  t.equal(seen.split('/ui/#code=').length - 1, existsSync(`${ROOT}dist/dashboard/manifest.json`) ? 1 : 0, 'with a link that signs in, if there is a page');
 });
 
 t.test('a log that can not be written stops nothing', { skip: process.platform !== 'linux' && 'only Linux has /dev/full' }, async (t) => {
@@ -147,16 +139,11 @@ t.test('nor does it keep one that has lost its workspace', async (t) => {
   t.same(await once(child, 'exit'), [5, null]);
 });
 
-t.test('a terminal shows a link that signs in if there is a page; with --json none, and never the log', { skip: noTerminal }, async (t) => {
-  const hasPage = existsSync(`${ROOT}dist/dashboard/manifest.json`);
-  for (const json of [false, true]) {
-    const args = ['serve', ...(json ? ['--json'] : []), '--port', '0', '--workspace', testFolder(t)];
-    const terminal = openTerminal(t, args);
-    const screen = await terminal.shows(/blockhouse is listening/);
-    t.equal(screen.split('/ui/#code=').length - 1, hasPage && !json ? 1 : 0, args.join(' '));
-    terminal.press('C-c');
-    await terminal.shows(/ended with 0/);
-  }
+t.test('at a terminal, nobody sees a link that signs in with --json', { skip: noTerminal }, async (t) => {
+  const terminal = openTerminal(t, ['serve', '--json', '--port', '0', '--workspace', testFolder(t)]);
+  t.notMatch(await terminal.shows(/blockhouse is listening/), '/ui/#code=');
+  terminal.press('C-c');
+  await terminal.shows(/ended with 0/);
 });
 
 t.test('--gateway-only serves models and keys, says so in its health, and refuses blocks with the cure', async (t) => {
@@ -172,8 +159,8 @@ t.test('--gateway-only serves models and keys, says so in its health, and refuse
   const body = JSON.stringify({ adapter: 'stand-in', model: 'stand-in', messages: [{ role: 'user', content: 'Hello' }] });
   t.equal((await fetch(`${url}/v1/chat`, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body })).status, 200);
   t.match(await (await fetch(`${url}/api/costs?source=gateway`, { headers })).json(), { total: { calls: 1 } });
-  t.match(await run(t, ['ls', '--workspace', workspace]), { code: 2, stderr: /has no blocks/ });
-  child.kill('SIGTERM');
-  t.match(await ended, { code: 0 });
+  t.match(await runHere(t, ['ls', '--workspace', workspace]), { code: 2, stderr: /has no blocks/ });
+  child.kill('SIGINT');
+  t.match(await ended, { code: 0 }, 'as SIGTERM does');
   t.notOk(existsSync(join(workspace, 'blocks')), 'nothing of blocks was made');
 });

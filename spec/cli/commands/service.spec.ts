@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { freePort } from '../../support/free-port.ts';
-import { CLI, run, runHere, serve } from '../run.ts';
+import { CLI, openDesk, run, runHere } from '../run.ts';
 import { managerHome } from '../stand-in-managers.ts';
 
 t.test('install writes a unit with absolute paths, starts it, and says what it did; status and uninstall follow', async (t) => {
@@ -41,27 +41,24 @@ t.test('install writes a unit with absolute paths, starts it, and says what it d
   t.equal(status.code, 0);
   t.match(JSON.parse(status.stdout), { manager: 'systemd', file, installed: true, active: true, enabled: true });
   const ollamaPort = String(await freePort());
-  const again = await run(t, ['service', 'install', '--port', port, '--ollama-port', ollamaPort, '--json'], options);
-  t.match(JSON.parse(again.stdout), { url: `http://127.0.0.1:${port}`, file, command: [process.execPath, CLI, 'serve'] }, 'a second install restarts it');
+  const behind = ['--host', '0.0.0.0', '--allow-remote', '--public-origin', 'https://b.example.org'];
+  const again = await run(t, ['service', 'install', '--port', port, '--ollama-port', ollamaPort, ...behind, '--json'], options);
+  t.match(JSON.parse(again.stdout), { file, command: [process.execPath, CLI, 'serve'] }, 'a second install restarts it');
   t.not(pid(), first);
-  t.match(readFileSync(file, 'utf8'), `"--port" "${port}" "--ollama-port" "${ollamaPort}"\n`);
+  const args = ['--host', '0.0.0.0', '--port', port, '--ollama-port', ollamaPort, '--public-origin', 'https://b.example.org', '--allow-remote'];
+  t.same(JSON.parse(again.stdout).command.slice(-args.length), args);
+  t.match(readFileSync(file, 'utf8'), `${args.map((arg) => `"${arg}"`).join(' ')}\n`);
   t.equal((await fetch(`http://127.0.0.1:${ollamaPort}/`)).status, 200);
-  const behind = await run(
-    t,
-    ['service', 'install', '--port', port, '--host', '0.0.0.0', '--allow-remote', '--public-origin', 'https://b.example.org', '--json'],
-    options,
-  );
-  t.match(JSON.parse(behind.stdout).command.slice(-7), ['--host', '0.0.0.0', '--port', port, '--public-origin', 'https://b.example.org', '--allow-remote']);
-  t.match(await run(t, ['service', 'install', '--port', port, '--host', '0.0.0.0'], options), { code: 2, stderr: /--allow-remote/ });
-  t.match(await run(t, ['service', 'install', '--port', port, '--ollama-port', '0'], options), { code: 2, stderr: /--ollama-port, such as/ });
+  t.match(await runHere(t, ['service', 'install', '--port', port, '--host', '0.0.0.0'], options), { code: 2, stderr: /--allow-remote/ });
+  t.match(await runHere(t, ['service', 'install', '--port', port, '--ollama-port', '0'], options), { code: 2, stderr: /--ollama-port, such as/ });
 
   const removed = await run(t, ['service', 'uninstall'], options);
   t.match(removed, { code: 0, stdout: '', stderr: `Stopped the service and removed its file:\n  ${file}\nThe workspace was kept.\n` });
   t.equal(existsSync(file), false);
   t.equal(existsSync(join(workspace, '.api-token')), true);
   await t.rejects(fetch(`http://127.0.0.1:${port}/v1/health`));
-  t.match(await run(t, ['service', 'status'], options), { code: 6, stdout: '', stderr: /No service is installed/ });
-  t.match(await run(t, ['service', 'uninstall'], options), { code: 0, stderr: /No service is installed/ });
+  t.match(await runHere(t, ['service', 'status'], options), { code: 6, stdout: '', stderr: /No service is installed/ });
+  t.match(await runHere(t, ['service', 'uninstall'], options), { code: 0, stderr: /No service is installed/ });
 });
 
 t.test('on macOS it is a launchd agent', async (t) => {
@@ -101,12 +98,10 @@ t.test('a failure of systemctl is shown with its command', async (t) => {
 
 t.test('a server that runs already is not pushed aside', async (t) => {
   const { home, env } = managerHome(t);
-  const workspace = join(home, 'workspace');
-  mkdirSync(workspace);
-  const { child } = await serve(t, workspace);
+  const { workspace } = await openDesk(t);
   const { code, stderr } = await runHere(t, ['service', 'install', '--workspace', workspace], { env });
   t.equal(code, 5);
-  t.match(stderr, `A server is already running for ${workspace} (process ${child.pid})`);
+  t.match(stderr, `A server is already running for ${workspace} (process ${process.pid})`);
   t.equal(existsSync(join(home, '.config')), false);
 });
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { startServer } from '../../../cli/compose.ts';
 import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';
@@ -36,19 +36,19 @@ t.test('a token that is a file is the one of the workspace, at each start, and o
   for (const letter of ['A', 'B']) {
     const given = `bh_${letter.repeat(43)}`;
     writeFileSync(file, `${given}\n`);
-    const { child, url } = await serve(t, workspace, env);
-    t.equal((await fetch(`${url}/v1/adapters`, { headers: { authorization: `Bearer ${given}` } })).status, 200, letter);
+    const server = await startServer({ port: '0', workspace }, { ...env, BLOCKHOUSE_LOG_LEVEL: 'silent' });
+    t.equal((await fetch(`${server.url}/v1/adapters`, { headers: { authorization: `Bearer ${given}` } })).status, 200, letter);
     t.equal((await token()).stdout, `${given}\n`);
     t.equal((await runHere(t, ['key', 'ls', '--workspace', workspace])).code, 0, 'commands know it without the variable');
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    await server.close();
   }
   t.match(await token('--new-token'), { code: 2, stderr: /The token comes from the file that BLOCKHOUSE_TOKEN_FILE names\./ });
 });
 
 t.test('a running server takes a new token up and refuses the old one', async (t) => {
   const workspace = testFolder(t);
-  const { url } = await serve(t, workspace);
+  const { url, close } = await startServer({ port: '0', workspace }, { BLOCKHOUSE_LOG_LEVEL: 'silent' });
+  t.teardown(close);
   const accepts = async (line: string): Promise<boolean> =>
     (await fetch(`${url}/v1/adapters`, { headers: { authorization: `Bearer ${line.trim()}` } })).status === 200;
   const old = (await runHere(t, ['token', '--workspace', workspace])).stdout;

@@ -114,7 +114,9 @@ export function ledgerSuite(t: Test, store: string, open: OpenLedger): void {
     const { ledger } = await opened(t);
     const most = Number.MAX_SAFE_INTEGER;
     const usage = { inputTokens: most, outputTokens: most, totalTokens: most };
-    for (let n = 0; n < 1050; n += 1) await ledger.append(lineOf(`${n}`, { usage, costUsd: 1e11 }));
+    // So many that a whole number of the database would not hold their sum.
+    for (let n = 0; n < 1050; n += 75)
+      await Promise.all(Array.from({ length: 75 }, (_, index) => ledger.append(lineOf(`${n + index}`, { usage, costUsd: 1e11 }))));
     await ledger.append(lineOf('other', { block: 'bob' }));
     const [spent] = await ledger.spend('ada', [NOON - HOUR]);
     t.ok(spent.usd >= 1e8 && spent.tokens >= most);

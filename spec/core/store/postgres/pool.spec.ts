@@ -86,7 +86,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
 
   t.test('a statement through a hole in the network ends, and the next one has a connection that works', async (t) => {
     const proxy = await storeProxy(t, await postgresStore(t));
-    const database = await open(t, { queryTimeoutMs: 300, connectTimeoutMs: 300, connections: 1 }, proxy.store);
+    const database = await open(t, { queryTimeoutMs: 2000, connectTimeoutMs: 2000, connections: 1 }, proxy.store);
     await database.query(ONE);
     proxy.swallow();
     await t.rejects(database.query(ONE), { code: 'STORE_UNREACHABLE', retryable: true });
