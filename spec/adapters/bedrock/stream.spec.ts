@@ -5,6 +5,7 @@ import { StreamError } from '../../../adapters/shared/provider.ts';
 import type { ProviderError } from '../../../adapters/shared/provider-errors.ts';
 import { BlockhouseError, type ChatEvent } from '../../../core/index.ts';
 import { withoutPieces } from '../../support/adapter-call.ts';
+import { swept } from '../../support/sweep.ts';
 import { contextOf, eventFrame, frameOf, HEX_EXCEPTION_FRAME, HEX_TEXT_FRAME, streamOf, textOf } from './help.ts';
 
 const USAGE = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadInputTokens: 3, cacheWriteInputTokens: 0 };
@@ -83,7 +84,7 @@ t.test('a stream cut in two at every byte, and into single bytes, gives the same
     { type: 'usage', usage: { inputTokens: 13, outputTokens: 5, cacheReadTokens: 3, cacheWriteTokens: 0 } },
   ]);
   const expected = JSON.stringify(whole);
-  for (let at = 1; at < FIXTURE.length; at += 1) {
+  for (const at of swept(FIXTURE.length, 3)) {
     if (JSON.stringify(decode(FIXTURE.subarray(0, at), FIXTURE.subarray(at))) !== expected) t.fail(`cut at byte ${at}`);
   }
   t.same(decode(...Array.from(FIXTURE, (byte) => Buffer.from([byte]))), whole);

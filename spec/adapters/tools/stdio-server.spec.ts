@@ -107,13 +107,14 @@ const POURED = [
   ['task', 0],
   ['foreign', 0],
 ] as const;
-const UNASKED = sweep(100_000, 5000);
+/** What is kept of so many bytes would be seen below. */
+const UNASKED = { messages: sweep(100_000, 5000), bytes: sweep(256, 96) * 2 ** 20 };
 for (const index of swept(POURED.length, 2)) {
   const [kind, bytes] = POURED[index] ?? POURED[0];
   t.test(
     `a server that pours out ${kind}${bytes === 0 ? '' : ' in large pieces'} without an end is ended, others are served meanwhile, and nothing of it is kept`,
     async (t) => {
-      const { hostile, call, sessions, pids } = sessionsRig(t, { unasked: { messages: UNASKED } });
+      const { hostile, call, sessions, pids } = sessionsRig(t, { unasked: UNASKED });
       const other = hostile({}, {}, { name: 'other', definition: 'other' });
       t.equal(textOf(await call(other, 'echo', { text: 'before' })), 'before');
       collectGarbage();

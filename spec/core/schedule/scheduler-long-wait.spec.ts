@@ -98,7 +98,7 @@ for (const [what, change] of [
 t.test('others are served between the schedules of a block that have missed many runs', async (t) => {
   const { block, scheduler, sent } = rig(
     t,
-    Array.from({ length: 20 }, (_, n) => ({ ...EVERY_MINUTE, id: `s${n}` })),
+    Array.from({ length: 10 }, (_, n) => ({ ...EVERY_MINUTE, id: `s${n}` })),
   );
   let between = 0;
   const others = setInterval(() => {
@@ -107,11 +107,11 @@ t.test('others are served between the schedules of a block that have missed many
   t.teardown(() => clearInterval(others));
   const seen: number[] = [];
   scheduler.see(block);
-  while (sent.length < 20) {
+  while (sent.length < 10) {
     await new Promise((resolve) => setImmediate(resolve));
     seen.push(sent.length);
   }
-  t.ok(new Set(seen).size >= 10, `${[...new Set(seen)]}`);
+  t.ok(new Set(seen).size >= 5, `${[...new Set(seen)]}`);
   t.ok(between > 0);
 });
 
