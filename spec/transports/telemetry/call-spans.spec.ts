@@ -91,7 +91,8 @@ t.test('a call that fails for good has its error at the last attempt, and its re
   const server = await startGpu(t, { answer: (_request, res) => void res.writeHead(500).end(), retries: 0 });
   const { status } = await server.call('POST', '/v1/chat', { body: BODY });
   const spans = await spansOf(server, 2);
-  t.equal(spans.length, 2);
+  const names = spans.map(({ name }) => name).filter((name) => name !== 'queue'); // which a busy machine may add
+  t.strictSame(names.sort(), ['POST /v1/chat', 'chat m']);
   t.match(server.collector.span('chat m'), { hasFailed: true, attributes: { 'error.type': 'UPSTREAM_FAILED', 'http.response.status_code': 500 } });
   t.match(server.collector.span('POST /v1/chat'), {
     hasFailed: status >= 500,
