@@ -114,6 +114,24 @@ t.test('6: an answer that is in the journal, and not in the chat, is saved witho
   t.equal(one.upstream.requests.length, 0);
 });
 
+t.test('6: a message that a person had cancelled when its server was killed is cancelled, and what ran is told', async (t) => {
+  const end = { t: 'end', at: AT, status: 'cancelled', code: 'CANCELLED' } as const;
+  const one = await toolCore(t, { say: payOnce, files: crashedIn([...BEGUN, answerRecord(1, [pay('bob')]), callRecord('1.1'), resultRecord('1.1'), end]) });
+  await one.blocks.start('ada');
+  t.match(await one.outcome('m1'), { status: 'cancelled', error: null });
+  t.match(await one.answerTo('m1'), { status: 'interrupted', content: /^The message was cancelled\. Before that, it had called:\n- bank\/pay .* ran/ });
+  t.equal(one.upstream.requests.length, 0);
+  t.same((await one.core.check()).findings, []);
+});
+
+t.test('6: a message that had failed when its server was killed has failed for the same cause', async (t) => {
+  const end = { t: 'end', at: AT, status: 'failed', code: 'UPSTREAM_REJECTED' } as const;
+  const one = await toolCore(t, { say: payOnce, files: crashedIn([...BEGUN, answerRecord(1, [pay('bob')]), callRecord('1.1'), resultRecord('1.1'), end]) });
+  await one.blocks.start('ada');
+  t.match(await one.outcome('m1'), { status: 'failed', error: { code: 'UPSTREAM_REJECTED', message: /^The message had failed, and its server ended/ } });
+  t.equal(one.upstream.requests.length, 0);
+});
+
 t.test('7: a torn last line is ignored; a broken one in the middle is damage, with its place', async (t) => {
   const files = crashedIn([...BEGUN, answerRecord(1, [pay('bob')])]);
   const torn = await toolCore(t, { say: payOnce, files, start: false });

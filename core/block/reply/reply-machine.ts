@@ -53,6 +53,8 @@ export type Called =
   | { readonly kind: 'answered'; readonly answer: ModelAnswer }
   | { readonly kind: 'refused'; readonly pause: Pause }
   | Waiting
+  /** A person had cancelled the message, and a crash or another server came before its outcome. */
+  | { readonly kind: 'cancelled' }
   | { readonly kind: 'failed'; readonly failure: CallFailure; readonly bill: Bill | null; readonly content: readonly ContentPart[] };
 
 /** What becomes of the message. */
@@ -130,7 +132,7 @@ function askedOf(context: ReplyContext): Asked {
 /** What becomes of the message after the last call of the attempt. */
 function endingAfter(context: ReplyContext, called: Called): Ending {
   if (called.kind === 'answered') return { kind: 'answer', answer: called.answer };
-  if (called.kind === 'waiting') return called;
+  if (called.kind === 'waiting' || called.kind === 'cancelled') return called;
   const { first, mayHaveRun } = context;
   if (called.kind === 'refused') return { kind: 'requeue', fault: NOT_CALLED, countsAsAttempt: mayHaveRun, outcome: called.pause }; // no-call-no-attempt
   const failure = first ?? called.failure; // fallbacks-last

@@ -342,15 +342,18 @@ export class Run implements RunSteps {
 
   #ended(state: RunState): Called {
     const { end } = state;
-    if (end !== undefined && end.status !== 'done') {
-      const message = end.status === 'cancelled' ? 'The message was cancelled.' : 'The run has reached a limit, and there is no answer.';
-      return this.#failed(end.code === 'TOOL_LIMIT' ? 'TOOL_LIMIT' : 'CANCELLED', message);
-    }
-    return { kind: 'answered', answer: answerOf(state, this.#options.messageId) };
+    if (end?.status === 'cancelled') return { kind: 'cancelled' };
+    if (end === undefined || end.status === 'done') return { kind: 'answered', answer: answerOf(state, this.#options.messageId) };
+    const { code = 'TOOL_LIMIT' } = end;
+    const isLimit = code === 'TOOL_LIMIT';
+    return this.#failed(
+      code,
+      isLimit ? 'The run has reached a limit, and there is no answer.' : 'The message had failed, and its server ended before it said why.',
+    );
   }
 
   /** The message has failed, whatever else is tried. */
-  #failed(code: 'TOOL_LIMIT' | 'CANCELLED' | 'CRASHED', message: string): Called {
+  #failed(code: string, message: string): Called {
     const judged = this.#options.judge(new BlockhouseError('TOOL_LIMIT', message), this.#now().attempt);
     const failure = { ...judged.failure, code, kind: 'message', mayHaveRun: false, mayAskNext: false, retryMs: null } as const;
     return { ...judged, failure };
