@@ -32,9 +32,10 @@ export function isAsleep(state: string): boolean {
   return state === 'stopped' || state === 'stopping' || state === 'failed' || state === 'unconfigured';
 }
 
-/** True for a block that is meant to run, also while it waits for something or has failed. */
-export function isWanted(name: string): boolean {
-  return rows.peek().get(name)?.peek().config.enabled === true;
+/** True for a block that is meant to run, also while it waits for something or has failed. Its own page knows its `state` before the list does. */
+export function isWanted(name: string, state?: string): boolean {
+  if (state === 'stopped' || state === 'stopping') return false;
+  return (state !== undefined && !isAsleep(state)) || rows.peek().get(name)?.peek().config.enabled === true;
 }
 
 /** True for a block whose messages wait for its model. */

@@ -13,8 +13,8 @@ import { Empty } from '../../parts/widgets.tsx';
 import { archivedText, fleetText, headText, renamedText, resetDoes, resetDoneText, resetText, resetTitle, WORDS } from '../../text/index.ts';
 
 /** Archives a block; the note that tells so can undo it, and then the block runs again if it ran. */
-export async function archive(name: string): Promise<void> {
-  const starts = isWanted(name);
+export async function archive(name: string, state: string | undefined): Promise<void> {
+  const starts = isWanted(name, state);
   const archived = await archiveBlock(name);
   navigate(pathOf('archive'));
   const restore = (): void => {

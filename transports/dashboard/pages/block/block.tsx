@@ -87,7 +87,7 @@ export default function Block() {
             { label: headText.rename, icon: 'edit', run: () => showDialog((close) => <Rename name={name} close={close} />) },
             { label: headText.reset, icon: 'restart', run: () => reset(name, false) },
             { label: headText.hardReset, icon: 'trash', danger: true, run: () => reset(name, true) },
-            { label: headText.archive, icon: 'archive', run: () => archive(name) },
+            { label: headText.archive, icon: 'archive', run: () => archive(name, state) },
           ]}
         />
       </header>
