@@ -56,6 +56,7 @@ t.test('the undo of a stop and of an archive lets a block run again that ran', a
   const page = await world.page('/ui/blocks/ada', { expected: [/404/] }); // the page may read the block a last time when it hears that it is gone
   const pill = page.locator('.top .pill');
   await page.getByRole('button', { name: 'Stop block' }).click();
+  await pill.getByText('Stopped').waitFor(); // else what it says next could be what it said before
   await undo(page, 'ada is stopped.');
   await pill.getByText('Idle').waitFor();
   await page.getByRole('button', { name: 'More' }).click();
