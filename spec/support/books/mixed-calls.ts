@@ -441,7 +441,8 @@ export class MixedCalls {
     const listed = calls.reduce((sum, { id }) => sum + (byCall.get(id) ?? []).reduce((tokens, { usage }) => tokens + (usage?.totalTokens ?? 0), 0), 0);
     const least = seen.reduce((sum, { input, output }) => sum + input + output, 0) - listed;
     const recent = this.#made.filter((made) => made.server === server && made.madeAt > killedAt - COVERED_MS);
-    const most = 2 * recent.length * (EXPECTED_TOKENS + LONGEST_PROMPT_TOKENS);
+    // One that was left counts what it may have had until its line is written.
+    const most = recent.reduce((sum, made) => sum + 2 * (LONGEST_PROMPT_TOKENS + Math.max(EXPECTED_TOKENS, isLeft(made) ? made.largest : 0)), 0);
     if (tokens < least)
       return [`together-is-no-less: ${calls.map(({ id }) => id).join(', ')}: the provider has ${least}, and the lines for several calls ${tokens}`];
     return tokens <= most ? [] : [`together-is-no-less: the lines for several calls have ${tokens}, and ${recent.length} calls came in the last moments`];
@@ -490,18 +491,21 @@ function isBilledIn(seen: readonly Seen[] | undefined): boolean {
   return seen?.some(({ isBilled }) => isBilled) === true;
 }
 
+function isLeft({ fate }: Made): boolean {
+  return fate === 'left' || fate === 'ended';
+}
+
 function faultOf(made: Made, seen: readonly Seen[], lines: readonly Line[], counts: { told: number; untold: number }): string | undefined {
-  const { fate, words, isWhole, isSettled, largest } = made;
+  const { fate, words, isWhole, isSettled } = made;
   const billed = seen.filter(({ isBilled }) => isBilled);
   const input = billed.reduce((sum, one) => sum + one.input, 0);
   const output = billed.reduce((sum, one) => sum + one.output, 0);
   const ledger = lines.reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0);
   const ids = new Set(lines.map(({ id }) => id).filter((id) => id !== undefined));
   if (ids.size < lines.filter(({ id }) => id !== undefined).length) return `once-each: ${JSON.stringify(lines)}`;
-  const isLeft = fate === 'left' || fate === 'ended';
   // A call that was under way when the server was killed counts what is expected of it, and one that is left and breaks off what it may have had.
   const isExpected = lines.some(({ error }) => error === 'SHUTTING_DOWN') || (fate !== 'answered' && isWhole);
-  const more = isLeft ? largest : isExpected ? EXPECTED_TOKENS : 0;
+  const more = isLeft(made) ? made.largest : isExpected ? EXPECTED_TOKENS : 0;
   const most = Math.max(seen.length, 1) * (AROUND_PROMPT_TOKENS + more) + 2 * (input + output);
   const what = `the provider has ${input} + ${output} (${JSON.stringify(seen)}), the ledger ${ledger} (${JSON.stringify(lines.map(({ usage }) => usage))})`;
   if (billed.length === 0 && fate === 'answered') return ledger === 0 ? undefined : `refused-is-free: ${what}`;
