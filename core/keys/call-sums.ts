@@ -25,6 +25,7 @@ export class CallSum implements Used {
 
 /** The sums of a key and of its group, as the limits of the key are now (one-look). */
 export class KeySums implements CappedKey, UnderWay {
+  readonly owner: CallSums;
   readonly key: NamedKey;
   readonly name: string;
   readonly bounds: NamedKey['bounds'];
@@ -38,14 +39,15 @@ export class KeySums implements CappedKey, UnderWay {
   readonly turn: number;
   readonly exactly: UnderWay['exactly'];
 
-  constructor(key: NamedKey, turn: number, ofKey: CallSum, ofGroup: CallSum | undefined, exactly: UnderWay['exactly']) {
+  constructor(owner: CallSums, key: NamedKey, turn: number, ofKey: CallSum, ofGroup: CallSum | undefined) {
+    this.owner = owner;
     this.key = key;
     this.turn = turn;
     this.name = key.name;
     this.bounds = key.bounds;
     this.ofKey = ofKey;
     this.ofGroup = ofGroup;
-    this.exactly = exactly;
+    this.exactly = owner.exactly;
   }
 
   roughly({ kind }: Pick<Bound, 'kind' | 'name'>): Used {
@@ -69,15 +71,13 @@ export class KeySums implements CappedKey, UnderWay {
 
 /** The sums of all keys and groups. */
 export class CallSums {
-  readonly #exactly: UnderWay['exactly'];
+  readonly exactly: UnderWay['exactly'];
   readonly #byName: Readonly<Record<Bound['kind'], Map<string, CallSum>>> = { key: new Map(), group: new Map() };
-  /** Each change of the keys makes new objects. */
-  #byKey = new WeakMap<NamedKey, KeySums>();
   #turn = 0;
 
   /** `exactly` sums up the calls one by one. */
   constructor(exactly: UnderWay['exactly']) {
-    this.#exactly = exactly;
+    this.exactly = exactly;
   }
 
   known(kind: Bound['kind'], name: string): CallSum | undefined {
@@ -85,11 +85,11 @@ export class CallSums {
   }
 
   of(key: NamedKey): KeySums {
-    const known = this.#byKey.get(key);
-    if (known !== undefined) return known;
+    const { sums: known } = key.kept;
+    if (known instanceof KeySums && known.owner === this && known.turn === this.#turn) return known;
     const { name, group } = key;
-    const sums = new KeySums(key, this.#turn, this.#sumOf('key', name), group === null ? undefined : this.#sumOf('group', group), this.#exactly);
-    this.#byKey.set(key, sums);
+    const sums = new KeySums(this, key, this.#turn, this.#sumOf('key', name), group === null ? undefined : this.#sumOf('group', group));
+    key.kept.sums = sums;
     return sums;
   }
 
@@ -106,7 +106,6 @@ export class CallSums {
     const { key, group } = this.#byName;
     if (key.size + group.size <= MAX_UNUSED) return;
     for (const sums of [key, group]) for (const [name, { calls }] of sums) if (calls === 0) sums.delete(name);
-    this.#byKey = new WeakMap();
     this.#turn += 1;
   }
 

@@ -96,7 +96,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const taken = key.hasRates ? this.#takeRates(call, key) : undefined;
     if (sums === undefined) return new KeyPass(call, { key, taken, places: this.#places.of(key) }, this.#admit);
     sums.places ??= this.#places.of(key);
-    return new KeyHold(call, { key, taken, places: sums.places, hasRoom, at: isoTime(heldAt), sums }, this.#reserve);
+    return new KeyHold(call, { key, taken, places: sums.places, hasRoom, at: heldAt, sums }, this.#reserve);
   }
 
   #takeRates(call: AccountedCall, key: NamedKey): TakenTokens | undefined {
@@ -242,7 +242,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       });
     }
     this.#caps.assertRoom(key, room);
-    hold.at = isoTime(now());
+    hold.notedAt = now();
     return this.#held.take(hold, pricer, meanOutput);
   }
 

@@ -49,8 +49,8 @@ export interface KeyTerms {
   readonly taken: TakenTokens | undefined;
   /** When the call was accepted, its caps left room beside the calls under way. */
   readonly hasRoom: boolean;
-  /** When that was: ISO 8601. */
-  readonly at: string;
+  /** When that was, in epoch milliseconds. */
+  readonly at: number;
   /** What is kept for calls of the key, if that was looked up already. */
   readonly sums?: KeySums | undefined;
 }
@@ -80,8 +80,8 @@ export class KeyHold implements Hold, OpenCall {
   /** What it counts with while nothing is known of it, and its output at least. */
   expectedInput = 0;
   expectedOutput = 0;
-  /** When it was accepted, or noted last. */
-  at: string;
+  /** When it was accepted, or noted last, in epoch milliseconds. */
+  notedAt: number;
   /** As it was noted last. */
   usage: Usage = NOT_NOTED;
   costUsd: number | null = null;
@@ -93,7 +93,7 @@ export class KeyHold implements Hold, OpenCall {
   constructor(call: AccountedCall, { key, places, taken, hasRoom, at, sums }: KeyTerms, reserve: Reserve) {
     this.call = call;
     this.owner = key;
-    this.at = at;
+    this.notedAt = at;
     this.places = places;
     this.taken = taken;
     this.hasRoom = hasRoom;
@@ -113,6 +113,11 @@ export class KeyHold implements Hold, OpenCall {
   get id(): string {
     if (this.#id === '') this.#id = newId();
     return this.#id;
+  }
+
+  /** Made when it is asked for. */
+  get at(): string {
+    return isoTime(this.notedAt);
   }
 
   get requestId(): string {
@@ -315,7 +320,7 @@ export class HeldCalls {
       const isLong = hold.looks === LOOKS_OF_SHORT;
       const isAhead = usage === undefined || this.#isNotedAhead(hold, usage);
       if (!isLong && isAhead) continue;
-      hold.at = isoTime(Date.now());
+      hold.notedAt = Date.now();
       if (isLong) this.#book.noteAlone(write(hold, usage));
       if (!isAhead) this.#noteAhead(hold, usage)?.catch(this.#onFault);
     }
@@ -345,7 +350,12 @@ export class HeldCalls {
 /** own-note: what the book is to have of a call that has surely used this. */
 function write(hold: KeyHold, used: Usage | undefined): KeyHold {
   const usage = aheadOf(hold, used);
+  const { plain } = hold.pricer;
   hold.usage = usage;
+  if (used === undefined && plain !== undefined) {
+    hold.costUsd = (usage.inputTokens * plain.input + usage.outputTokens * plain.output) / 1e6; // as each call is noted first
+    return hold;
+  }
   hold.costUsd = hold.pricer.exact(usage);
   hold.leastUsd = hold.costUsd === null ? hold.pricer.least(usage) : null;
   return hold;

@@ -14,6 +14,16 @@ export interface Bound extends Figures {
   readonly name: string;
 }
 
+/**
+ * What is kept for the calls of a key by each of those who count them, who looks whether it is its own. It lies with the key, because each call asks for all of it,
+ * and to look it up by the key costs more than most of what is done with it.
+ */
+export interface KeptForCalls {
+  rates: unknown;
+  sums: unknown;
+  places: unknown;
+}
+
 /** All limits that hold for a key. */
 export interface Bounds {
   /** Its own, and those of its group. */
@@ -28,6 +38,8 @@ export interface Bounds {
   readonly refusesUnpriced: boolean;
   /** True if one of them holds by the minute. */
   readonly hasRates: boolean;
+  /** A change of the keys makes new objects, with which nothing is kept yet. */
+  readonly kept: KeptForCalls;
 }
 
 /** The limits of a key whose group has the limits `ofGroup`. */
@@ -41,6 +53,7 @@ export function boundsOf({ name, group, ...own }: { readonly name: string } & Ke
     countsTokens: bounds.some((bound) => capsTokens(bound) || bound.tokensPerMinute !== null),
     refusesUnpriced: bounds.some(({ unpriced }) => unpriced === 'refuse'),
     hasRates: bounds.some(({ requestsPerMinute, tokensPerMinute }) => requestsPerMinute !== null || tokensPerMinute !== null),
+    kept: { rates: undefined, sums: undefined, places: undefined },
   };
 }
 

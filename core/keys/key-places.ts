@@ -7,13 +7,11 @@ import type { NamedKey } from './named-key.ts';
 /** The places of all keys. */
 export class KeyPlaces {
   readonly #places = new Map<string, PlaceLimit>();
-  /** Each change of the keys makes new objects, with which the limits are set again. */
-  readonly #byKey = new WeakMap<NamedKey, readonly PlaceLimit[]>();
 
   /** Those of a key, and of its group. */
   of(key: NamedKey): readonly PlaceLimit[] {
-    const known = this.#byKey.get(key);
-    if (known !== undefined) return known;
+    const { places: known } = key.kept;
+    if (known instanceof PlacesOfKey && known.owner === this) return known.places;
     const places = key.bounds.map(({ kind, name, inFlight }) => {
       const account = `${kind} ${name}`;
       const limit = this.#places.get(account) ?? new PlaceLimit();
@@ -21,7 +19,18 @@ export class KeyPlaces {
       limit.allow(inFlight ?? Number.POSITIVE_INFINITY);
       return limit;
     });
-    this.#byKey.set(key, places);
+    key.kept.places = new PlacesOfKey(this, places);
     return places;
+  }
+}
+
+/** Those of a key as it is now. */
+class PlacesOfKey {
+  readonly owner: KeyPlaces;
+  readonly places: readonly PlaceLimit[];
+
+  constructor(owner: KeyPlaces, places: readonly PlaceLimit[]) {
+    this.owner = owner;
+    this.places = places;
   }
 }

@@ -42,11 +42,20 @@ interface Limit {
 }
 
 /** Those of a key and of its group. */
-interface Limits {
+class Limits {
+  readonly owner: RateLimits;
   readonly all: readonly Limit[];
   readonly ofRequests: readonly Limit[];
   readonly ofTokens: readonly Limit[];
   readonly bucketsOfTokens: readonly TokenBucket[];
+
+  constructor(owner: RateLimits, all: readonly Limit[]) {
+    this.owner = owner;
+    this.all = all;
+    this.ofRequests = all.filter(({ unit }) => unit === 'requests');
+    this.ofTokens = all.filter(({ unit }) => unit === 'tokens');
+    this.bucketsOfTokens = this.ofTokens.map(({ bucket }) => bucket);
+  }
 }
 
 /** A limit that has too little left. */
@@ -65,8 +74,6 @@ export const COUNTED: object = {};
 export class RateLimits {
   readonly #now: () => number;
   readonly #buckets = new Map<string, TokenBucket>();
-  /** Of each key; a change of the keys makes new objects. */
-  readonly #ofKeys = new WeakMap<LimitedKey, Limits>();
   /** once-a-request. */
   readonly #counted = new WeakSet<object>();
 
@@ -127,23 +134,23 @@ export class RateLimits {
   }
 
   #limitsOf(key: LimitedKey, now: number): Limits {
-    const known = this.#ofKeys.get(key);
-    if (known !== undefined) return known;
+    const { rates: known } = key.kept;
+    if (known instanceof Limits && known.owner === this) return known;
     const limits = this.#limitsIn(key, now);
     for (const { bucket, limit } of limits.all) bucket.allow(limit, now);
-    this.#ofKeys.set(key, limits);
+    key.kept.rates = limits;
     return limits;
   }
 
   /** as-they-are. */
   #limitsAsTheyAre(key: LimitedKey, now: number): Limits {
-    return this.#ofKeys.get(key) ?? this.#limitsIn(key, now);
+    const { rates: known } = key.kept;
+    return known instanceof Limits && known.owner === this ? known : this.#limitsIn(key, now);
   }
 
   #limitsIn({ bounds }: LimitedKey, now: number): Limits {
     const all = bounds.flatMap((bound) => [this.#limitOf(bound, 'requests', now), this.#limitOf(bound, 'tokens', now)].filter((limit) => limit !== undefined));
-    const ofTokens = all.filter(({ unit }) => unit === 'tokens');
-    return { all, ofRequests: all.filter(({ unit }) => unit === 'requests'), ofTokens, bucketsOfTokens: ofTokens.map(({ bucket }) => bucket) };
+    return new Limits(this, all);
   }
 
   #limitOf(bound: Bound, unit: Limit['unit'], now: number): Limit | undefined {

@@ -45,3 +45,17 @@ t.test('of very many names, those without calls are forgotten, and a call that h
   sums.forgetUnused();
   t.equal(sums.known('key', 'app'), later.ofKey, 'few are kept as they are');
 });
+
+t.test('two that sum up calls of the same key each have their own sums', async (t) => {
+  const [one, other] = [newSums(), newSums()];
+  const key = keyWith({}, undefined, 'app');
+  one.join(undefined, key).add(1, 10);
+  other.join(undefined, key).add(2, 20);
+  t.match(
+    [one.known('key', 'app'), other.known('key', 'app')],
+    [
+      { calls: 1, tokens: 10 },
+      { calls: 1, tokens: 20 },
+    ],
+  );
+});

@@ -23,7 +23,11 @@ function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?
     inputTokens: () => call.input ?? 10,
     usageSoFar: () => call.used,
   };
-  return new KeyHold(accounted as AccountedCall, { key: keyWith({}, group, key), places: [], taken: undefined, hasRoom: false, at: AT }, async () => undefined);
+  return new KeyHold(
+    accounted as AccountedCall,
+    { key: keyWith({}, group, key), places: [], taken: undefined, hasRoom: false, at: Date.parse(AT) },
+    async () => undefined,
+  );
 }
 
 const underWay = (calls: HeldCalls, own: KeyHold) => calls.underWay({ kind: 'key', name: own.key }, own);

@@ -83,3 +83,10 @@ t.test('tokens are settled at the end of a call', async (t) => {
   t.match(rates.state(key), { tokens: { limit: 1000, remaining: 900 } });
   t.equal(rates.take(keyWith({ requestsPerMinute: 1 }, undefined, 'other'), { tokens: 800 }), undefined);
 });
+
+t.test('two that count calls of the same key each keep their own of what it has taken', async (t) => {
+  const [one, other] = [limits(), limits()];
+  const key = keyWith({ requestsPerMinute: 1 });
+  t.same([one.refusal(key, {}), other.refusal(key, {})], [{}, {}]);
+  t.match([one.refusal(key, {}), other.refusal(key, {})], [{ code: 'KEY_RATE_LIMITED' }, { code: 'KEY_RATE_LIMITED' }]);
+});

@@ -73,7 +73,7 @@ export class ClientCalls {
 
   constructor(workspace: string) {
     this.#ledger = new GatewayLedger({ workspace, bus: createBus(), readsOnly: true });
-    this.#journal = new CallJournal(join(workspace, GATEWAY_FILES.journal), () => undefined);
+    this.#journal = new CallJournal(join(workspace, GATEWAY_FILES.journal), () => undefined, Date.now);
   }
 
   /** The oldest first. */

@@ -2,11 +2,12 @@
 // is written again only when that is used up. Pure: no I/O.
 //
 // covered-first: a call is sent only while the line on the disk says no less than what all calls of its cover may use.
-// bounded: a line says at most twice what its calls used at their most within the last PEAK_TURNS, or twice as many. So much too much is counted at most if the process is killed.
-//   A line that followed each turn would be written many times a second, since calls come in bursts.
+// bounded: a line says at most twice what its calls used at most within the last PEAK_TURNS, or twice as many. So much too much is counted at most if the process is killed.
+//   A line that followed each turn would be written many times a second, since calls come in bursts. What is used is looked at when a turn begins and when calls are forgotten.
 // one-place: a call that is noted again is another object with the same place. What becomes of the call is kept there, so that it holds for all of them.
 // until-written: what an ended call has used stays covered until the ledger has its line. That is kept as a sum, because thousands of calls may end before that.
 import { randomUUID } from 'node:crypto';
+import { isoTime } from '../../../base/iso-time.ts';
 import { keptText } from '../../../base/kept-text.ts';
 import { countable } from '../../parts/spend-days.ts';
 import type { GatewayCall, NotedCall, OpenCall } from '../../port.ts';
@@ -31,8 +32,6 @@ interface Cover {
   readonly group: string | undefined;
   readonly provider: string;
   readonly model: string;
-  /** When a call has changed it last: ISO 8601. */
-  at: string;
   /** True if a call had a price of its own. */
   isPriced: boolean;
   /** By all its calls. */
@@ -40,7 +39,7 @@ interface Cover {
   /** Of that, by those that have ended (until-written), and by those of them whose lines are being written. */
   readonly ended: Sums;
   readonly leaving: Sums;
-  /** The most that was used in the present span of PEAK_TURNS, and in the one before. */
+  /** The most that was used at a turn, or before calls were forgotten, in the present span of PEAK_TURNS, and in the one before. */
   peak: Sums;
   before: Sums;
   /** What its line on the disk says. */
@@ -75,8 +74,14 @@ export class CallCovers {
   #recent: Cover | undefined;
   readonly #idStart = randomUUID();
   #ids = 0;
+  readonly #now: () => number;
   #size = 0;
   #turns = 0;
+
+  /** `now` in epoch milliseconds. A line says when it was made. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
 
   /** How many calls are covered, those included that have ended. */
   get size(): number {
@@ -97,14 +102,14 @@ export class CallCovers {
   take(call: OpenCall): boolean {
     const { usage } = call;
     const covered = this.has(call) ? (call.place as Covered) : this.#join(call);
-    return use(covered, countable(usage.inputTokens), countable(usage.totalTokens), countable(call.costUsd ?? call.leastUsd), call);
+    return use(covered, countable(usage.inputTokens), countable(usage.totalTokens), countable(call.costUsd ?? call.leastUsd), call.costUsd !== null);
   }
 
   /** A covered call has ended with this (until-written). False while a line must be written. */
-  end(call: NotedCall, { at, usage, costUsd, leastUsd }: GatewayCall): boolean {
+  end(call: NotedCall, { usage, costUsd, leastUsd }: Pick<GatewayCall, 'usage' | 'costUsd' | 'leastUsd'>): boolean {
     const covered = call.place as Covered;
     covered.hasLeft = true;
-    const isEnough = use(covered, countable(usage?.inputTokens), countable(usage?.totalTokens), countable(costUsd ?? leastUsd), { at, costUsd });
+    const isEnough = use(covered, countable(usage?.inputTokens), countable(usage?.totalTokens), countable(costUsd ?? leastUsd), costUsd !== null);
     move(covered, covered.cover.ended, 1);
     return isEnough;
   }
@@ -127,7 +132,9 @@ export class CallCovers {
 
   /** They are written. */
   forget(): void {
-    for (const { leaving, used } of this.#covers.values()) {
+    for (const cover of this.#covers.values()) {
+      const { leaving, used } = cover;
+      cover.peak = larger(cover.peak, used);
       this.#size -= leaving.calls;
       move(leaving, used, -leaving.calls);
       if (used.calls === 0) Object.assign(used, nothing()); // no rest of a rounding stays
@@ -138,7 +145,7 @@ export class CallCovers {
   /** The lines of covers whose calls may use more than what the disk says. */
   short(): CoverLine[] {
     const lines: CoverLine[] = [];
-    for (const cover of this.#covers.values()) if (exceeds(cover.used, cover.room)) lines.push(roomLine(cover, twice(cover.used)));
+    for (const cover of this.#covers.values()) if (exceeds(cover.used, cover.room)) lines.push(this.#roomLine(cover, twice(cover.used)));
     return lines;
   }
 
@@ -147,12 +154,13 @@ export class CallCovers {
     this.#turns = (this.#turns + 1) % PEAK_TURNS;
     const lines: CoverLine[] = [];
     for (const cover of this.#covers.values()) {
-      const { room, peak, before, used } = cover;
-      const most = larger(peak, before);
+      const { room, before, used } = cover;
+      cover.peak = larger(cover.peak, used);
+      const most = larger(cover.peak, before);
       if (used.calls === 0 && !exceeds(most, used)) lines.push(this.#overLine(cover));
-      else if (exceeds(room, twice(most))) lines.push(roomLine(cover, most));
+      else if (exceeds(room, twice(most))) lines.push(this.#roomLine(cover, most));
       if (this.#turns > 0) continue;
-      cover.before = peak;
+      cover.before = cover.peak;
       cover.peak = { ...used };
     }
     return lines;
@@ -168,7 +176,7 @@ export class CallCovers {
 
   /** All lines that are on the disk, for a file that is written again. */
   all(): string {
-    return [...this.#covers.values()].map((cover) => lineOf(cover, cover.room)).join('');
+    return [...this.#covers.values()].map((cover) => this.#lineOf(cover, cover.room)).join('');
   }
 
   /** The file is gone, and with it all lines. */
@@ -184,7 +192,7 @@ export class CallCovers {
     return covered;
   }
 
-  #coverOf({ key, group, provider, model, at }: OpenCall): Cover {
+  #coverOf({ key, group, provider, model }: OpenCall): Cover {
     const recent = this.#recent;
     if (recent !== undefined && recent.key === key && recent.model === model && recent.provider === provider && recent.group === group) return recent;
     const name = `${key}\n${group ?? ''}\n${provider}\n${model}`;
@@ -192,7 +200,7 @@ export class CallCovers {
     if (cover === undefined) {
       this.#ids += 1;
       const sums = { used: nothing(), ended: nothing(), leaving: nothing(), peak: nothing(), before: nothing(), room: nothing() };
-      cover = { id: `${this.#idStart}-${this.#ids}`, key, group, provider, model, at, isPriced: false, ...sums };
+      cover = { id: `${this.#idStart}-${this.#ids}`, key, group, provider, model, isPriced: false, ...sums };
       this.#covers.set(name, cover);
     }
     this.#recent = cover;
@@ -207,25 +215,37 @@ export class CallCovers {
     };
     return { line: `${JSON.stringify({ id: cover.id, isOver: true })}\n`, written };
   }
+
+  #roomLine(cover: Cover, room: Sums): CoverLine {
+    const written = (): void => {
+      cover.room = room;
+    };
+    return { line: this.#lineOf(cover, room), written };
+  }
+
+  /** As the line of a call, whose request has the id of the cover: the next process counts it as one call that was under way. */
+  #lineOf({ id, key, group, provider, model, isPriced }: Cover, { input, tokens, usd }: Sums): string {
+    const usage = { inputTokens: Math.min(input, tokens), outputTokens: Math.max(0, tokens - input), totalTokens: tokens, estimated: true };
+    const costUsd = isPriced || usd > 0 ? usd : null;
+    const at = isoTime(this.#now());
+    const line: OpenCall = { id, at, requestId: id, key, group, provider, model: keptText(model), usage, costUsd, error: 'SHUTTING_DOWN' };
+    return `${JSON.stringify(line)}\n`;
+  }
 }
 
 const nothing = (): Sums => ({ calls: 0, input: 0, tokens: 0, usd: 0 });
 
 /** True if the line on the disk covers it. */
-function use(covered: Covered, input: number, tokens: number, usd: number, { at, costUsd }: Pick<OpenCall, 'at' | 'costUsd'>): boolean {
+function use(covered: Covered, input: number, tokens: number, usd: number, isPriced: boolean): boolean {
   const { cover } = covered;
-  const { used, peak } = cover;
+  const { used } = cover;
   used.input += input - covered.input;
   used.tokens += tokens - covered.tokens;
   used.usd += usd - covered.usd;
   covered.input = input;
   covered.tokens = tokens;
   covered.usd = usd;
-  if (cover.at !== at) cover.at = at; // most are of one millisecond, and to refer to a new text costs more than to compare it
-  if (costUsd !== null) cover.isPriced = true;
-  if (used.input > peak.input) peak.input = used.input;
-  if (used.tokens > peak.tokens) peak.tokens = used.tokens;
-  if (used.usd > peak.usd) peak.usd = used.usd;
+  if (isPriced) cover.isPriced = true;
   return !exceeds(used, cover.room);
 }
 
@@ -249,19 +269,4 @@ function larger(one: Sums, other: Sums): Sums {
 
 function twice({ calls, input, tokens, usd }: Sums): Sums {
   return { calls, input: 2 * input, tokens: 2 * tokens, usd: 2 * usd };
-}
-
-function roomLine(cover: Cover, room: Sums): CoverLine {
-  const written = (): void => {
-    cover.room = room;
-  };
-  return { line: lineOf(cover, room), written };
-}
-
-/** As the line of a call, whose request has the id of the cover: the next process counts it as one call that was under way. */
-function lineOf({ id, at, key, group, provider, model, isPriced }: Cover, { input, tokens, usd }: Sums): string {
-  const usage = { inputTokens: Math.min(input, tokens), outputTokens: Math.max(0, tokens - input), totalTokens: tokens, estimated: true };
-  const costUsd = isPriced || usd > 0 ? usd : null;
-  const line: OpenCall = { id, at, requestId: id, key, group, provider, model: keptText(model), usage, costUsd, error: 'SHUTTING_DOWN' };
-  return `${JSON.stringify(line)}\n`;
 }

@@ -35,7 +35,7 @@ export class CallJournal {
   readonly #onFault: (error: unknown) => void;
   /** Those with lines of their own. */
   readonly #open = new Map<string, OpenCall>();
-  readonly #covers = new CallCovers();
+  readonly #covers: CallCovers;
   /** Covered calls that are to have lines of their own, as they were noted last, by id. */
   readonly #alone = new Map<string, OpenCall>();
   #file: number | undefined;
@@ -55,10 +55,11 @@ export class CallJournal {
   /** For so many turns, calls share lines. */
   #busyTurns = 0;
 
-  /** `onFault` gets the error of a line for which no call waits. */
-  constructor(path: string, onFault: (error: unknown) => void) {
+  /** `onFault` gets the error of a line for which no call waits; `now` in epoch milliseconds. */
+  constructor(path: string, onFault: (error: unknown) => void, now: () => number) {
     this.#path = path;
     this.#onFault = onFault;
+    this.#covers = new CallCovers(now);
   }
 
   /** The calls that an earlier process has left, the last line of each. */

@@ -98,9 +98,9 @@ export class GatewayLedger implements GatewayBook {
     this.#readsOnly = readsOnly;
     this.#path = join(workspace, NAME);
     this.#spendPath = join(workspace, SPEND);
-    this.#journal = new CallJournal(join(workspace, JOURNAL), (error) => this.#fail(JOURNAL, error));
     this.#bus = bus;
     this.#now = now ?? Date.now;
+    this.#journal = new CallJournal(join(workspace, JOURNAL), (error) => this.#fail(JOURNAL, error), this.#now);
     this.#limits = limits ?? GATEWAY_LIMITS;
   }
 

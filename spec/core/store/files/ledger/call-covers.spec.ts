@@ -49,7 +49,7 @@ class Disk {
 
 t.test('whatever calls come, end and are forgotten: the disk says no less than they may use, and soon at most twice that', async (t) => {
   const random = new Random(20_261_127);
-  const covers = new CallCovers();
+  const covers = new CallCovers(() => Date.parse(AT));
   const disk = new Disk();
   const open: { readonly call: OpenCall; tokens: number }[] = [];
   let [over, leaving]: { call: OpenCall; tokens: number }[][] = [[], []];
@@ -122,7 +122,7 @@ t.test('whatever calls come, end and are forgotten: the disk says no less than t
 });
 
 t.test('lines that could not be written, or are gone with their file, are not relied on', async (t) => {
-  const covers = new CallCovers();
+  const covers = new CallCovers(() => Date.parse(AT));
   const disk = new Disk();
   t.equal(covers.take(call(1, 'a', 'm', 100)), false);
   t.equal(covers.take(call(2, 'a', 'm', 100)), false, 'the line of the first one was not written');
@@ -134,7 +134,7 @@ t.test('lines that could not be written, or are gone with their file, are not re
 });
 
 t.test('calls without a known price count in tokens, and those with a lowest price in USD, too', async (t) => {
-  const covers = new CallCovers();
+  const covers = new CallCovers(() => Date.parse(AT));
   covers.take({ ...call(1, 'a', 'm', 100), costUsd: null });
   t.match(
     covers.short().map(({ line }) => JSON.parse(line)),

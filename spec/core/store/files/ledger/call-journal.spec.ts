@@ -34,7 +34,12 @@ const ended = (fields: Partial<GatewayCall> = {}): GatewayCall => ({
   ...fields,
 });
 const faults: unknown[] = [];
-const journalAt = (path: string): CallJournal => new CallJournal(path, (error) => faults.push(error));
+const journalAt = (path: string): CallJournal =>
+  new CallJournal(
+    path,
+    (error) => faults.push(error),
+    () => Date.parse('2026-11-22T12:00:00.000Z'),
+  );
 const idsIn = (path: string): string[] =>
   readFileSync(path, 'utf8')
     .split('\n')
