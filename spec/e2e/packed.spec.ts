@@ -116,6 +116,28 @@ t.test('the package has no specs, no sources and no decisions', async (t) => {
   );
 });
 
+t.test('the package has every file that it refers to', async (t) => {
+  const { root, files } = install;
+  t.strictSame(
+    files.filter((path) => path.endsWith('.map')),
+    [],
+    'source maps',
+  );
+  t.strictSame(
+    files.filter((path) => path.endsWith('.js') && readFileSync(join(root, path), 'utf8').includes('sourceMappingURL')),
+    [],
+    'references to source maps',
+  );
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: Record<string, string | Record<string, string>> };
+  const targets = Object.values(exports).flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)));
+  t.ok(targets.length > 10);
+  t.strictSame(
+    targets.filter((target) => !files.includes(target.slice(2))),
+    [],
+    'exports',
+  );
+});
+
 t.test('each page that a packed page links to is packed, too', async (t) => {
   const { root, files } = install;
   for (const page of files.filter((path) => path.endsWith('.md'))) {

@@ -1,6 +1,6 @@
-// The package as a program gets it: what is packed, and what the compiler of the program reads of it.
+// The package as a program gets it: what the compiler of the program reads of it. spec/e2e/packed.spec.ts looks at what is packed.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
 import { reportOf, tscPath } from '../support/api-report.ts';
@@ -66,29 +66,6 @@ t.test('every entry of the package compiles for such a program, and an editor sh
   t.match(types, /interface ChatRequest \{\n +\/\*\* Provider id \*\/\n +readonly adapter: /);
   t.ok((types.match(/\/\*\* /g) ?? []).length > 500);
   t.end();
-});
-
-t.test('the package has every file that it refers to', async (t) => {
-  const [{ files }] = JSON.parse(run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], installed)) as [{ files: { path: string }[] }];
-  const packed = new Set(files.map(({ path }) => path));
-  t.strictSame(
-    [...packed].filter((path) => path.endsWith('.map')),
-    [],
-    'source maps',
-  );
-  const scripts = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js'));
-  t.strictSame(
-    scripts.filter((path) => readFileSync(join(installed, path), 'utf8').includes('sourceMappingURL')),
-    [],
-    'references to source maps',
-  );
-  const { exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { exports: Record<string, string | Record<string, string>> };
-  const targets = Object.values(exports).flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)));
-  t.strictSame(
-    targets.filter((target) => !packed.has(target.slice(2))),
-    [],
-    'exports',
-  );
 });
 
 t.test('core/types.ts says what the schemas say, and spec/api.txt what the declarations of the build say', async (t) => {

@@ -188,7 +188,7 @@ async function warmUp(url: string, token: string): Promise<void> {
       const request = { adapter: 'ollama', model: 'm', messages: [{ role: 'user', content: 'hi' }], ...body };
       await (await fetch(`${url}/v1/chat`, { method: 'POST', headers, body: JSON.stringify(request) })).text();
     }
-    for (const path of ['/v1/adapters', '/api/blocks', '/nowhere', '/openapi.json']) await (await fetch(url + path, { headers })).text();
+    for (const path of ['/v1/adapters', '/api/blocks', '/nowhere']) await (await fetch(url + path, { headers })).text();
   }
   const call = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
     const answer = await fetch(url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
@@ -196,8 +196,9 @@ async function warmUp(url: string, token: string): Promise<void> {
   };
   await call('POST', '/api/blocks', { name: 'warm', config: { adapter: { provider: 'ollama', model: 'm' } } });
   await call('POST', '/api/blocks/warm/start');
-  await call('POST', '/api/blocks/warm/chat', { message: 'hi' });
-  for (let asked = 0; asked < 1000; asked += 1) if (JSON.stringify(await call('GET', '/api/blocks/warm/chat')).includes('"assistant"')) break;
+  const { id } = await call('POST', '/api/blocks/warm/chat', { message: 'hi' });
+  await call('GET', `/api/blocks/warm/chat/${String(id)}?wait=30`);
+  await call('GET', '/api/blocks/warm/chat');
   const { archiveName } = await call('DELETE', '/api/blocks/warm');
   await call('DELETE', `/api/archive/${String(archiveName)}`);
 }

@@ -1,8 +1,9 @@
-// Connections over TLS, in a process of its own: which certificates are trusted is decided when a process starts.
+// Connections over TLS, in processes of their own: which certificates are trusted is decided when a process starts.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import { createServer, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -48,37 +49,54 @@ interface Calls {
   readonly names?: 'system' | 'loopback';
 }
 
-/** What each of the calls, one after the other, ends with: its status, or the code and the message of its error. */
-async function callsOf(url: string, { count = 1, trusts = true, names = 'system' }: Calls = {}): Promise<string[]> {
-  const script = `
-    import dns from 'node:dns';
-    import { syncBuiltinESMExports } from 'node:module';
-    import { setTimeout } from 'node:timers/promises';
-    if (${names === 'loopback'}) dns.lookup = (name, options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+/** Makes the calls of each line of its standard input, and answers with a line of what each ends with. */
+const CALLER = `
+  import dns from 'node:dns';
+  import { syncBuiltinESMExports } from 'node:module';
+  import { createInterface } from 'node:readline';
+  import { setTimeout } from 'node:timers/promises';
+  import { Upstream } from './adapters/outbound/client.ts';
+  const { lookup } = dns;
+  const egress = { trustedOrigins: new Set(), allowedOrigins: new Set(), ownKey: true };
+  const call = { settings: { values: {}, sources: {} }, egress, timeouts: { connectMs: 20000, firstByteMs: 20000, idleMs: 20000 }, signal: new AbortController().signal };
+  for await (const line of createInterface({ input: process.stdin })) {
+    const { url, count, names } = JSON.parse(line);
+    dns.lookup = names === 'system' ? lookup : (name, options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
     syncBuiltinESMExports();
-    const { Upstream } = await import('./adapters/outbound/client.ts');
-    const egress = { trustedOrigins: new Set(), allowedOrigins: new Set(), ownKey: true };
-    const call = { settings: { values: {}, sources: {} }, egress, timeouts: { connectMs: 20000, firstByteMs: 20000, idleMs: 20000 }, signal: new AbortController().signal };
     const upstream = new Upstream();
-    for (let index = 0; index < ${count}; index += 1) {
+    const ends = [];
+    for (let index = 0; index < count; index += 1) {
       let status = 0;
       const handler = { complete: false, head: (given) => { status = given; }, data: () => true, onceWritable() {}, end() {} };
-      await upstream.send(call, { method: 'POST', url: new URL(${JSON.stringify(url)}), headers: {}, body: Buffer.from('{}') }, handler).then(
-        () => console.log(status),
-        (error) => console.log(error.code, error.message),
+      await upstream.send(call, { method: 'POST', url: new URL(url), headers: {}, body: Buffer.from('{}') }, handler).then(
+        () => ends.push(String(status)),
+        (error) => ends.push(error.code + ' ' + error.message),
       );
       await setTimeout(50); // the ticket of a session comes after the answer
     }
     await upstream.close();
-  `;
+    console.log(JSON.stringify(ends));
+  }
+`;
+
+/** By whether they trust the certificate: a process decides that once. */
+const callers = new Map<boolean, ReturnType<typeof startCaller>>();
+
+function startCaller(trusts: boolean) {
   const env = { ...process.env, ...(trusts && { NODE_EXTRA_CA_CERTS: CERTIFICATE }) };
-  const child = spawn(process.execPath, argsForText(script), { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  child.stdout.on('data', (bytes) => {
-    said += bytes;
-  });
-  await once(child, 'close');
-  return said.trim().split('\n');
+  const child = spawn(process.execPath, argsForText(CALLER), { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill());
+  return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
+}
+
+/** What each of the calls, one after the other, ends with: its status, or the code and the message of its error. */
+async function callsOf(url: string, { count = 1, trusts = true, names = 'system' }: Calls = {}): Promise<string[]> {
+  const { child, lines } = callers.get(trusts) ?? startCaller(trusts);
+  callers.set(trusts, { child, lines });
+  child.stdin.write(`${JSON.stringify({ url, count, names })}\n`);
+  const { value, done } = await lines.next();
+  if (done === true) throw new Error('The process that calls has ended.');
+  return JSON.parse(value) as string[];
 }
 
 t.test('a provider is asked by its name in HTTP/1.1, and its connection is kept', async (t) => {

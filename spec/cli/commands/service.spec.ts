@@ -37,7 +37,7 @@ t.test('install writes a unit with absolute paths, starts it, and says what it d
   );
 
   const first = pid();
-  const status = await run(t, ['service', 'status', '--json'], options);
+  const status = await runHere(t, ['service', 'status', '--json'], options);
   t.equal(status.code, 0);
   t.match(JSON.parse(status.stdout), { manager: 'systemd', file, installed: true, active: true, enabled: true });
   const ollamaPort = String(await freePort());
@@ -52,7 +52,7 @@ t.test('install writes a unit with absolute paths, starts it, and says what it d
   t.match(await runHere(t, ['service', 'install', '--port', port, '--host', '0.0.0.0'], options), { code: 2, stderr: /--allow-remote/ });
   t.match(await runHere(t, ['service', 'install', '--port', port, '--ollama-port', '0'], options), { code: 2, stderr: /--ollama-port, such as/ });
 
-  const removed = await run(t, ['service', 'uninstall'], options);
+  const removed = await runHere(t, ['service', 'uninstall'], options);
   t.match(removed, { code: 0, stdout: '', stderr: `Stopped the service and removed its file:\n  ${file}\nThe workspace was kept.\n` });
   t.equal(existsSync(file), false);
   t.equal(existsSync(join(workspace, '.api-token')), true);

@@ -433,39 +433,38 @@ t.test('two workers serve one port, under calls of many kinds, until SIGTERM', {
 
 const ONE = { args: ['--gateway-only', '--workers', '1'] };
 
-t.test('SIGINT to all processes, as of a terminal, lets open answers end', { ...onlyLinux }, async (t) => {
-  const held = heldDaemon();
-  const { child, ended, call, upstream, workers } = await farm(t, held.answer, ONE);
-  const answers = [1, 2].map(() => call('POST', '/v1/chat', CHAT));
-  await upstream.arrived(1);
-  for (const pid of workers()) process.kill(pid, 'SIGINT');
-  child.kill('SIGINT');
-  await delay(200);
-  held.open();
-  for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, json: { message: { content: 'Hello, you' } } });
-  t.equal((await ended).code, 0);
-});
+t.test('one worker', { ...onlyLinux }, async (t) => {
+  const workspace = testFolder(t);
 
-t.test('when the primary is killed its workers end at once, and the next server counts what was under way', { ...onlyLinux }, async (t) => {
-  const endless: Answerer = (_request, res) => {
-    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    res.write(daemonLine('Hello'));
-  };
-  const { child, call, upstream, workers, workspace, url } = await farm(t, endless, ONE);
-  const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 100_000 })).json as { key: string };
-  const broken = call('POST', '/v1/chat', CHAT, key).catch((error: NodeJS.ErrnoException) => error.code);
-  await upstream.arrived(0);
-  const all = workers();
-  child.kill('SIGKILL');
-  t.equal(await broken, 'ECONNRESET');
-  await until(() => all.every(isGone), 'the workers end');
-  await t.rejects(fetch(`${url}/v1/health`));
-  const next = await serve(t, workspace, {}, ['--gateway-only']);
-  const headers = { authorization: `Bearer ${readFileSync(join(workspace, '.api-token'), 'utf8').trim()}` };
-  const { keys } = (await (await fetch(`${next.url}/api/keys`, { headers })).json()) as { keys: unknown };
-  t.match(keys, [{ spentToday: { calls: 1 } }]);
-  next.child.kill('SIGTERM');
-  t.equal((await next.ended).code, 0);
+  await t.test('when the primary is killed its workers end at once', async (t) => {
+    const endless: Answerer = (_request, res) => {
+      res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      res.write(daemonLine('Hello'));
+    };
+    const { child, call, upstream, workers, url } = await farm(t, endless, { ...ONE, workspace });
+    const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 100_000 })).json as { key: string };
+    const broken = call('POST', '/v1/chat', CHAT, key).catch((error: NodeJS.ErrnoException) => error.code);
+    await upstream.arrived(0);
+    const all = workers();
+    child.kill('SIGKILL');
+    t.equal(await broken, 'ECONNRESET');
+    await until(() => all.every(isGone), 'the workers end');
+    await t.rejects(fetch(`${url}/v1/health`));
+  });
+
+  await t.test('the next server counts what was under way, and SIGINT to all processes, as of a terminal, lets open answers end', async (t) => {
+    const held = heldDaemon();
+    const { child, ended, call, upstream, workers } = await farm(t, held.answer, { ...ONE, workspace });
+    t.match((await call('GET', '/api/keys')).json, { keys: [{ spentToday: { calls: 1 } }] });
+    const answers = [1, 2].map(() => call('POST', '/v1/chat', CHAT));
+    await upstream.arrived(1);
+    for (const pid of workers()) process.kill(pid, 'SIGINT');
+    child.kill('SIGINT');
+    await delay(200);
+    held.open();
+    for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, json: { message: { content: 'Hello, you' } } });
+    t.equal((await ended).code, 0);
+  });
 });
 
 t.test('a port in use is said once, with exit code 5; and nobody else gets it while no worker lives, until none can start', { ...onlyLinux }, async (t) => {

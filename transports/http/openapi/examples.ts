@@ -45,11 +45,14 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   NameTaken: errorExample(409, 'NAME_TAKEN', 'A block named ada already exists; choose another name.'),
 };
 
+/** The same by the schema that they are of: the document asks for them once for each body of each route. */
+const BY_SCHEMA = new Map<string, [name: string, example: Example][]>();
+for (const [name, example] of Object.entries(EXAMPLES)) BY_SCHEMA.set(example.of, [...(BY_SCHEMA.get(example.of) ?? []), [name, example]]);
+
 /** The examples for a body of an operation, as references by name; undefined where there are none. A request has no status and no error codes. */
 export function examplesFor(schema: string, operation: string, status?: number, codes: readonly string[] = []): object | undefined {
-  const found = Object.entries(EXAMPLES).filter(
+  const found = (BY_SCHEMA.get(schema) ?? []).filter(
     ([, { of, operations, status: only, value }]) =>
-      schema === of &&
       (operations?.includes(operation) ?? true) &&
       (only === undefined || only === status) &&
       (of !== 'ErrorReport' || codes.includes((value as { code: string }).code)),

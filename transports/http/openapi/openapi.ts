@@ -1,6 +1,5 @@
 // The published contract: OpenAPI 3.1, built from the route table and the schemas that validate at run time. `npm run generate` writes
 // it to spec/openapi.json, and `npm run verify` checks that the file is up to date. Pure: no I/O.
-import { toJsonText } from '../../../core/base/json-text.ts';
 import { VERSION } from '../../../core/index.ts';
 import type { Route } from '../wire/route.ts';
 import { tags } from '../wire/route-tags.ts';
@@ -38,9 +37,12 @@ export function openApiDocument(routes: readonly Route[]): Record<string, unknow
 
 const texts = new WeakMap<readonly Route[], string>();
 
-/** The same as JSON text. It is built once for each table, because anyone may ask for it as often as they like. */
+/**
+ * The same as JSON text. It is built once for each table, because anyone may ask for it as often as they like. Not by `toJsonText`, which looks for long texts at every level: the document
+ * has thousands of short ones.
+ */
 export function openApiText(routes: readonly Route[]): string {
-  const text = texts.get(routes) ?? toJsonText(openApiDocument(routes));
+  const text = texts.get(routes) ?? JSON.stringify(openApiDocument(routes));
   texts.set(routes, text);
   return text;
 }
