@@ -5,6 +5,7 @@ import { blockWork } from '../../../core/block/operations-tools.ts';
 import type { ChatEntry } from '../../../core/types.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
 import { type Said, type Seen, toolModel } from '../../support/tools/tool-model.ts';
+import { withoutGrace } from '../../support/without-grace.ts';
 
 t.setTimeout(120_000);
 
@@ -113,6 +114,7 @@ t.test('after a restart in a wait the message is the same one, and its answer is
   const one = await blocksOf(t, ['a', 'b'], say);
   const { id } = await one.blocks.post('a', { message: 'Ask b.' }, 'api');
   await holds(async () => (await one.blocks.history('b')).length === 1);
+  withoutGrace(t);
   await one.blocks.stop('a');
   hold = false;
   await one.blocks.start('a');
