@@ -11,8 +11,23 @@ const LONGEST_PAUSE_MS = 250;
 export async function until(what: string, condition: () => boolean, limitMs = 60_000, pauseMs = SHORTEST_PAUSE_MS): Promise<void> {
   const from = performance.now();
   while (!condition()) {
-    const waitedMs = performance.now() - from;
-    if (waitedMs > limitMs) throw new Error(`waited ${limitMs} ms in vain until ${what}`);
-    await delay(Math.max(pauseMs, Math.min(SHORTEST_PAUSE_MS + waitedMs / 20, LONGEST_PAUSE_MS)));
+    if (performance.now() - from > limitMs) throw new Error(`waited ${limitMs} ms in vain until ${what}`);
+    await pause(from, pauseMs);
   }
+}
+
+/** What `look` finds, as soon as it finds something, with the same pauses: each look may read files or ask a database. Rejects with `failure`. */
+export async function sought<T>(look: () => Promise<T | undefined>, failure: () => string, limitMs = 60_000): Promise<T> {
+  const from = performance.now();
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (performance.now() - from > limitMs) throw new Error(failure());
+    await pause(from, SHORTEST_PAUSE_MS);
+  }
+}
+
+function pause(from: number, leastMs: number): Promise<void> {
+  const waitedMs = performance.now() - from;
+  return delay(Math.max(leastMs, Math.min(SHORTEST_PAUSE_MS + waitedMs / 20, LONGEST_PAUSE_MS)));
 }
