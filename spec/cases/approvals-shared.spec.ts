@@ -1,7 +1,6 @@
 // What waits for people in a database, attacked: decisions at two servers at once, other names, forged ids, copies, and notices that never come.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type ChatEntry, connectStore, type ShownApproval } from '../../core/index.ts';
 import { compareWorkspaces, copyWorkspace } from '../../core/store/copy.ts';
@@ -12,6 +11,7 @@ import { testFolder } from '../support/test-folder.ts';
 import { pay } from '../support/tools/calls.ts';
 import { PaymentHost } from '../support/tools/payment-host.ts';
 import { type Said, type Seen, toolModel } from '../support/tools/tool-model.ts';
+import { untilSo } from '../support/until.ts';
 import { followSteps, type RunFrame } from '../../transports/run-steps.ts';
 
 const BY = { channel: 'cli', name: 'token' } as const;
@@ -44,17 +44,13 @@ async function servers(t: Test, direct?: (store: string) => Promise<string>) {
   return { a, b, effects, store, look: (text: string) => ask(store, text) };
 }
 
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 90_000; !(await isSo()); await delay(20)) if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
-}
-
 /** The one that waits. */
 async function asked({ blocks }: StartedCore, block?: string): Promise<ShownApproval> {
   const all = async (): Promise<readonly ShownApproval[]> => (await blocks.approvals(block === undefined ? {} : { block })).approvals;
-  await until('a call waits', async () => (await all()).length === 1);
+  await untilSo('a call waits', async () => (await all()).length === 1);
   const [one] = await all();
   if (one === undefined) throw new Error('nothing waits');
-  await until('its message waits', async () =>
+  await untilSo('its message waits', async () =>
     (await blocks.history(one.block)).some(({ status, waitingFor }) => status === 'waiting-approval' && waitingFor?.includes(one.id)),
   );
   return one;
@@ -62,7 +58,7 @@ async function asked({ blocks }: StartedCore, block?: string): Promise<ShownAppr
 
 async function outcome({ blocks }: StartedCore, block: string, id: string): Promise<ChatEntry> {
   const entry = async (): Promise<ChatEntry | undefined> => (await blocks.history(block)).find((one) => one.id === id);
-  await until('it has its outcome', async () => ['done', 'failed', 'cancelled'].includes((await entry())?.status ?? ''));
+  await untilSo('it has its outcome', async () => ['done', 'failed', 'cancelled'].includes((await entry())?.status ?? ''));
   return (await entry()) as ChatEntry;
 }
 
@@ -104,7 +100,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const shown = (all: readonly RunFrame[]): string[] =>
       all.map((frame) => (frame.type === 'approval' ? frame.state : frame.event === 'step' ? `step ${frame.n}` : frame.state)).sort();
     const once = ['approved', 'called', 'done', 'pending', 'step 1'];
-    await until('the other one has heard all', async () => frames.every((all) => all.length >= 2 * once.length));
+    await untilSo('the other one has heard all', async () => frames.every((all) => all.length >= 2 * once.length));
     for (const all of frames) t.strictSame(shown(all), [...once, ...once].sort());
   });
 
@@ -157,7 +153,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     await look(
       `update bh.message set status = 'waiting-approval', waiting_for = '["${approval}"]' where block_id = (select id from bh.block where name = 'eve') and role = 'user'`,
     );
-    await until('the other one reads it', async () => (await b.blocks.history('eve')).some(({ waitingFor }) => waitingFor?.includes(approval)));
+    await untilSo('the other one reads it', async () => (await b.blocks.history('eve')).some(({ waitingFor }) => waitingFor?.includes(approval)));
     await t.rejects(b.blocks.decide('eve', approval, decision, BY), { code: 'APPROVAL_NOT_FOUND' });
     t.match(await a.blocks.approval(approval), { block: 'ada', state: 'pending' });
     t.equal(effects(), 0);

@@ -8,7 +8,7 @@ import { endAnswer, repeatingDaemon, type StartedCore, sendPiece, startCore } fr
 import { askAgain, noPostgres, OwnPostgres } from '../support/postgres.ts';
 import { type StoreProxy, storeProxy } from '../support/store-proxy.ts';
 import { sweep } from '../support/sweep.ts';
-import { until } from '../support/until.ts';
+import { until, untilSo } from '../support/until.ts';
 import type { Answerer } from '../support/upstream.ts';
 
 /** The shortest that servers may have. */
@@ -68,11 +68,6 @@ async function post(server: StartedCore, block: string, message: string): Promis
 const nodeOf = ({ core }: StartedCore): string | undefined => core.storeHealth?.node;
 const isAway = ({ core }: StartedCore): boolean => core.storeHealth?.isAway === true;
 const number = async ({ ask }: Place, text: string): Promise<number> => Number(Object.values((await ask(text))[0] ?? {})[0]);
-
-/** What is asked of a database has no condition that holds at once. */
-async function untilSo(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 60_000; !(await isSo()); await delay(20)) if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
-}
 
 /** J2, J4: one answer for each message, in their order; counters are those of the rows. */
 async function assertSound(t: Test, place: Place): Promise<void> {

@@ -13,6 +13,7 @@ import type { Reply } from '../support/crash/server-client.ts';
 import { askAgain, noPostgres, postgresStore } from '../support/postgres.ts';
 import { sweep } from '../support/sweep.ts';
 import { testFolder } from '../support/test-folder.ts';
+import { untilSo } from '../support/until.ts';
 import { type Answerer, startUpstream } from '../support/upstream.ts';
 
 /** The shortest that servers may have. */
@@ -77,16 +78,11 @@ async function begin(t: Test, { call }: World, name: string, config: object = {}
   t.match(await call(0, 'POST', `/api/blocks/${name}/start`), { status: 200 });
 }
 
-/** What is asked of a database has no condition that holds at once. */
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 120_000; !(await isSo()); await delay(20)) if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
-}
-
 /** J2, J4: each message has one answer, in order; counters and sums are those of the rows; nothing is held. */
 async function assertSound(t: Test, { look }: World): Promise<void> {
   const open = "select id from bh.message m where role = 'user' and not exists (select from bh.message a where a.block_id = m.block_id and a.reply_to = m.id)";
-  await until('all is answered', async () => (await look(open)).length === 0);
-  await until('nothing is open', async () => (await look('select name from bh.block where queued + processing + failed <> 0')).length === 0);
+  await untilSo('all is answered', async () => (await look(open)).length === 0);
+  await untilSo('nothing is open', async () => (await look('select name from bh.block where queued + processing + failed <> 0')).length === 0);
   t.same(await look('select reply_to from bh.message where reply_to is not null group by block_id, reply_to having count(*) > 1'), []);
   const order = `select a.id from bh.message a join bh.message q on q.block_id = a.block_id and q.id = a.reply_to
     join bh.message b on b.block_id = a.block_id and b.seq > a.seq join bh.message r on r.block_id = b.block_id and r.id = b.reply_to where r.seq < q.seq`;
@@ -109,21 +105,21 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     };
     await begin(t, one, 'ada');
     const id = await one.post('ada', 'hi');
-    await until('the model is asked', async () => held.length === 1);
+    await untilSo('the model is asked', async () => held.length === 1);
     const place = await one.ownerOf('ada');
     const [before] = await one.look('select owner from bh.block');
     const thaw = one.fleet.freezeUntil(place);
     held[0]?.();
-    await until('another one has answered', async () => (await one.look('select id from bh.message where reply_to = $1', [id])).length === 1);
+    await untilSo('another one has answered', async () => (await one.look('select id from bh.message where reply_to = $1', [id])).length === 1);
     t.match(await one.look('select attempts from bh.message where id = $1', [id]), [{ attempts: 2 }]);
     t.same(await one.look('select id from bh.node where id = $1', [before?.['owner']]), [], 'it was given up');
     t.match(await one.look('select count(*)::int as lines from bh.ledger'), [{ lines: 1 }]);
     thaw();
-    await until('its bill is kept', async () => (await one.look('select count(*)::int as lines from bh.ledger'))[0]?.['lines'] === 2);
+    await untilSo('its bill is kept', async () => (await one.look('select count(*)::int as lines from bh.ledger'))[0]?.['lines'] === 2);
     const joined = 'select id from bh.node where url = $1 and id <> $2';
-    await until('it has joined again', async () => (await one.look(joined, [one.fleet.client(place)?.url, before?.['owner']])).length === 1);
+    await untilSo('it has joined again', async () => (await one.look(joined, [one.fleet.client(place)?.url, before?.['owner']])).length === 1);
     t.match(await one.look('select content from bh.message where reply_to is not null'), [{ content: 'of the other one' }]);
-    await until('it answers as healthy', async () => (await one.call(place, 'GET', '/v1/health'))?.status === 200);
+    await untilSo('it answers as healthy', async () => (await one.call(place, 'GET', '/v1/health'))?.status === 200);
     t.match(await one.call(place, 'POST', '/api/blocks/ada/chat', { message: 'again' }), { status: 200 });
     await assertSound(t, one);
     t.match(await one.look('select count(*)::int as lines from bh.ledger'), [{ lines: 3 }], 'three calls, three lines');
@@ -156,7 +152,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const rounds = sweep(40, 2);
     let [renamed, atOnce] = [0, 0];
     for (let round = 0; round < rounds; round += 1) {
-      await until('two answer', async () => one.fleet.alive.length > 1);
+      await untilSo('two answer', async () => one.fleet.alive.length > 1);
       const from = await nameNow();
       const to = names.find((name) => name !== from);
       const [place = 0] = one.fleet.alive.slice(round % 2);
@@ -198,19 +194,19 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     };
     await begin(t, one, 'cap', { budget: { dailyTokens: 10_000 } });
     const first = await one.post('cap', 'first');
-    await until('it is answered', async () => (await one.look('select id from bh.message where reply_to = $1', [first])).length === 1);
+    await untilSo('it is answered', async () => (await one.look('select id from bh.message where reply_to = $1', [first])).length === 1);
     const place = await one.ownerOf('cap');
     const lock = askAgain(one.store);
     t.teardown(() => lock.end());
     isHeld = true;
     const id = await one.post('cap', 'second');
-    await until('the model is asked', async () => calls === 2);
+    await untilSo('the model is asked', async () => calls === 2);
     await lock.ask('begin');
     await lock.ask("select block from bh.budget where block = 'cap' for update");
     const others = one.fleet.alive.filter((index) => index !== place).map((index) => one.fleet.freezeUntil(index)); // nobody gives up the killed one yet
     isHeld = false;
     const waiting = "application_name = 'blockhouse' and wait_event_type = 'Lock'";
-    await until('its bill waits to be stored', async () => (await one.look(`select pid from pg_stat_activity where ${waiting}`)).length > 0);
+    await untilSo('its bill waits to be stored', async () => (await one.look(`select pid from pg_stat_activity where ${waiting}`)).length > 0);
     await one.fleet.lose(place);
     await one.look(`select pg_terminate_backend(pid) from pg_stat_activity where ${waiting}`);
     await lock.ask('rollback');
@@ -223,7 +219,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const call = { ...callOf('other', 0, { dailyTokens: 10_000 }, 'cap'), worstCase: { usd: 0, tokens } };
     t.match(await ledger.reserve(call, new AbortController().signal), { kind: 'beside' }, 'another call must fit beside it');
     for (const thaw of others) thaw();
-    await until('another one has answered', async () => (await one.look('select id from bh.message where reply_to = $1', [id])).length === 1);
+    await untilSo('another one has answered', async () => (await one.look('select id from bh.message where reply_to = $1', [id])).length === 1);
     t.match(await one.look('select call_id from bh.reservation'), [], 'nothing is held any more');
     t.equal(calls, 3);
     t.match(

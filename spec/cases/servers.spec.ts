@@ -9,7 +9,7 @@ import { migratedStore } from '../support/migrated.ts';
 import { ask, noPostgres } from '../support/postgres.ts';
 import { storeProxy } from '../support/store-proxy.ts';
 import { sweep } from '../support/sweep.ts';
-import { until } from '../support/until.ts';
+import { until, untilSo } from '../support/until.ts';
 import { WsClient } from '../support/ws.ts';
 import { type Answerer, sendJson } from '../support/upstream.ts';
 
@@ -118,18 +118,18 @@ t.test('a database', { skip: noPostgres }, async (t) => {
       t.same(b.factsOf('node.joined'), [], 'those who were there before have not come');
       proxy.refuse();
       const isAway = async (): Promise<boolean> => ((await health(urls[0])) as { status: number }).status === 503;
-      while (!(await isAway())) await delay(100);
+      await untilSo('it is away', isAway);
       t.match(await health(urls[0]), { status: 503, json: { code: 'STORE_UNREACHABLE' } });
       proxy.heal();
-      while (await isAway()) await delay(100);
+      await untilSo('it is back', async () => !(await isAway()));
       t.match(await health(urls[0]), { status: 200 });
       for (const type of ['store.away', 'store.back'] as const) t.ok(((await a.told(type))['silentMs'] as number) >= 2000);
       t.same([a.factsOf('store.away').length, a.factsOf('store.back').length], [1, 1]);
-      while (b.core.storeHealth?.isAway !== false) await delay(20);
+      await until('the other one is back', () => b.core.storeHealth?.isAway === false);
       // It may have joined again under another id, of which the first one would see nothing if it left before the next renewal there.
       const newest = (node: unknown): Fact | undefined => a.facts.filter(({ type, fact }) => type.startsWith('node.') && fact['node'] === node).at(-1);
       await until('the first one knows it', () => newest(b.core.storeHealth?.node)?.type === 'node.joined');
-      const last = b.core.storeHealth.node;
+      const last = b.core.storeHealth?.node;
       await b.core.close();
       const ofLast = (): Fact | undefined => newest(last);
       await until('the first one sees that it has gone', () => ofLast()?.type === 'node.gone');
@@ -153,17 +153,17 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.notMatch(await verdict(), /leads to/, 'what nobody has told of');
     await b.core.announce(url);
     const isRefused = async (): Promise<boolean> => (await verdict()).includes('leads to another server of this workspace');
-    while (!(await isRefused())) await delay(20);
+    await untilSo('it is refused', isRefused);
     t.match(await verdict(), /^INVALID_REQUEST config\.baseURL leads to another server of this workspace \(http:\/\/127\.0\.0\.1:\d+\)/);
     await ask(store, 'delete from bh.node where id = $1', [b.core.storeHealth?.node]); // as who gives it up
     await until('it has joined again', () => b.factsOf('node.joined').some(({ self }) => self === true));
     await a.told('node.joined', { node: b.core.storeHealth?.node });
-    while (!(await isRefused())) await delay(20);
+    await untilSo('it is refused', isRefused);
     const rows = (): Promise<Record<string, unknown>[]> => ask(store, "select key from bh.setting where key like 'served.%'");
     t.same(await rows(), [{ key: `served.${b.core.storeHealth?.node}` }]);
     await b.core.close();
     t.same(await rows(), []);
-    while (await isRefused()) await delay(20);
+    await untilSo('it is not refused', async () => !(await isRefused()));
   });
 
   t.test('X50: a page behind a balancer that takes turns sees each change of the list', async (t) => {
@@ -226,7 +226,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.match({ count: entries.length, first: entries[0], next }, { count: 1000, first: { name: 'b00001' }, next: /./ });
     t.match((await blocks.page({ limit: 1, cursor: next ?? '' })).entries, [{ name: 'b01001' }]);
     await ask(store, "delete from bh.block where name = 'b10001'");
-    while ((await blocks.counts()).blocks > 10_000) await delay(50); // how many there are is known for a second
+    await untilSo('one is gone', async () => (await blocks.counts()).blocks <= 10_000); // how many there are is known for a second
     const whole = await blocks.page();
     t.match({ count: whole.entries.length, next: whole.next }, { count: 10_000, next: null });
     await ask(store, 'update bh.block_entry set changed_at = clock_timestamp() where block_id <= 1500');
@@ -278,7 +278,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const lines: string[] = [];
     t.teardown(b.blocks.follow('ada', { onReply: (step) => steps.push(step), onLog: ({ file, offset, text }) => lines.push(`${file} ${offset} ${text}`) }));
     await until('the other server shows the text', () => steps.some((step) => (step as { text?: string }).text === 'Half an '));
-    while ((await b.blocks.details('ada')).pulse.state !== 'working') await delay(50); // its pulse comes half a second later
+    await untilSo('it works', async () => (await b.blocks.details('ada')).pulse.state === 'working'); // its pulse comes half a second later
     t.match(await b.blocks.cancel('ada', id), { id, status: 'cancelled' });
     t.match(await b.blocks.message('ada', id), { answer: { content: 'Half an ', status: 'interrupted' } }, 'its text is kept');
     isSlow = false;
@@ -289,7 +289,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.match(await b.blocks.rename('ada', { name: 'bob' }), { name: 'bob' });
     t.match([b.factsOf('block.renamed'), b.factsOf('block.archived')], [[{ block: 'bob', from: 'ada' }], []], 'in one step');
     t.match(await b.blocks.history('bob'), [{ id }, { replyTo: id }]);
-    while ((await a.blocks.history('ada').catch(({ code }) => code)) !== 'BLOCK_NOT_FOUND') await delay(50); // within a second
+    await untilSo('it is gone', async () => (await a.blocks.history('ada').catch(({ code }) => code)) === 'BLOCK_NOT_FOUND'); // within a second
     t.match(await a.blocks.archive('bob'), { archiveName: /^bob_/ });
     t.match(await b.blocks.archives(), [{ originalName: 'bob' }]);
   });
@@ -333,7 +333,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
 
     t.match(await a.core.drain(nodeOf(b), false), { id: nodeOf(b), draining: false, self: false });
     t.match(await b.core.drain(nodeOf(a), true), { id: nodeOf(a), draining: true, self: false });
-    while ((await a.core.nodes())[0]?.blocks !== 1) await delay(20);
+    await untilSo('it has one block', async () => (await a.core.nodes())[0]?.blocks === 1);
     t.match(await ask(store, 'select name from bh.block where owner = $1', [nodeOf(a)]), [{ name: 'slow' }], 'a reply ends where it began');
     t.match(await b.blocks.message('slow', queued.id), { entry: { status: 'queued' } });
     t.equal(a.core.storeHealth?.draining, true);
@@ -355,11 +355,11 @@ t.test('a database', { skip: noPostgres }, async (t) => {
       ],
       'each was asked once',
     );
-    while ((await ownersOf()).includes(nodeOf(a))) await delay(20);
+    await untilSo('it owns nothing', async () => !(await ownersOf()).includes(nodeOf(a)));
 
     await ask(store, 'delete from bh.node where id = $1', [nodeOf(a)]); // as if it had been frozen
     const before = nodeOf(a);
-    while (nodeOf(a) === before) await delay(20);
+    await until('it has another id', () => nodeOf(a) !== before);
     t.match(
       await b.core.nodes(),
       [
@@ -383,7 +383,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const [a, b] = all as [StartedCore, StartedCore];
     await a.core.token?.ensure();
     const token = a.core.token?.reveal() ?? '';
-    while (b.core.token?.matches(token) !== true) await delay(20); // within a second
+    await until('the other one has the token', () => b.core.token?.matches(token) === true); // within a second
     const [urlA, urlB] = await Promise.all([a, b].map(({ core }) => listening(t, core)));
     const call = (url: string | undefined, path: string, bearer?: string, body?: object): Promise<Response> =>
       fetch(`${url}${path}`, {
@@ -404,7 +404,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const { node } = b.core.storeHealth ?? { node: '' };
     t.match(await (await call(urlA, `/api/nodes/${node}/drain`, token, {})).json(), { id: node, draining: true, self: false });
     const drained = async (): Promise<boolean> => ((await (await fetch(`${urlB}/v1/health`)).json()) as { store: { draining: boolean } }).store.draining;
-    while (!(await drained())) await delay(20); // within a second
+    await untilSo('it is drained', drained); // within a second
     t.same(
       await Promise.all(['nobody', '%00', '%F0%9F%98%80'].map(async (id) => (await call(urlA, `/api/nodes/${id}/drain`, token, {})).status)),
       [404, 404, 404],
@@ -486,7 +486,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const { id } = await b.blocks.post('ada', { message: 'eight' }, 'api');
     t.match(await a.blocks.message('ada', id), { entry: { status: 'queued' }, answer: null });
     await b.blocks.unhalt();
-    while ((await b.blocks.message('ada', id)).answer === null) await delay(50); // the other one knows within a second
+    await untilSo('it is answered', async () => (await b.blocks.message('ada', id)).answer !== null); // the other one knows within a second
     t.match(await b.blocks.import(await a.blocks.export('ada'), 'eve'), { name: 'eve' });
     t.equal((await a.blocks.history('eve')).length, 16);
     t.same(
@@ -494,7 +494,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
       ['ada', 'eve'],
     );
     t.match(await b.blocks.rename('ada', { name: 'zoe' }), { name: 'zoe' });
-    while ((await a.blocks.history('zoe').catch(({ code }) => code)) === 'BLOCK_NOT_FOUND') await delay(50); // within a second
+    await untilSo('it is there', async () => (await a.blocks.history('zoe').catch(({ code }) => code)) !== 'BLOCK_NOT_FOUND'); // within a second
     const nine = await a.blocks.post('zoe', { message: 'nine' }, 'api');
     t.match(await a.blocks.answer('zoe', nine.id, { waitMs: 30_000 }), { answer: { content: 'You said: nine' } }, 'a block that ran runs again');
     t.match(await a.blocks.costs({ by: 'block', block: 'zoe' }), { total: { calls: 1 } });

@@ -87,7 +87,7 @@ t.test('38: a summary of what was read taints, and its undo takes that back with
 t.test('38: a message from a hook is tainted from its beginning, and so is what comes after it', async (t) => {
   const one = await toolCore(t, { say: obedient });
   const entry = { role: 'user', content: 'pay what it says', channel: 'hook', chain: [{ via: 'hook', hook: 'issues' }], id: 'm1', status: 'queued' };
-  one.write('ada', 'chat', [{ ...entry, timestamp: '2026-11-28T12:00:00.000Z', processed: false }]);
+  one.write('ada', 'chat', [{ ...entry, timestamp: new Date().toISOString(), processed: false }]);
   await one.blocks.start('ada');
   t.match(await denied(one), { because: 'tainted', taint: [{ messageId: 'm1', via: 'hook' }] });
   await one.outcome('m1');

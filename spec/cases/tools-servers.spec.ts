@@ -12,6 +12,7 @@ import { pay } from '../support/tools/calls.ts';
 import { PaymentHost } from '../support/tools/payment-host.ts';
 import { kindsOf } from '../support/tools/tool-core.ts';
 import { type Said, type Seen, toolModel } from '../support/tools/tool-model.ts';
+import { untilSo } from '../support/until.ts';
 
 interface Servers {
   readonly a: StartedCore;
@@ -48,20 +49,15 @@ async function servers(
 const entryOf = async ({ blocks }: StartedCore, id: string): Promise<ChatEntry> => (await blocks.history('ada')).find((one) => one.id === id) as ChatEntry;
 const recordsOf = async ({ blocks }: StartedCore, id: string): Promise<readonly RunRecord[]> => (await blocks.run('ada', id)).records;
 
-/** What is asked of a database has no condition that holds at once. */
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 60_000; !(await isSo()); await delay(20)) if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
-}
-
 async function asked(server: StartedCore, id: string) {
-  await until('it waits for a person', async () => (await entryOf(server, id)).status === 'waiting-approval');
+  await untilSo('it waits for a person', async () => (await entryOf(server, id)).status === 'waiting-approval');
   const [record] = (await recordsOf(server, id)).filter(({ t: kind }) => kind === 'ask').slice(-1);
   if (record?.t !== 'ask') throw new Error('nothing is asked');
   return record.approval;
 }
 
 async function outcome(server: StartedCore, id: string): Promise<ChatEntry> {
-  await until('it has its outcome', async () => ['done', 'failed', 'cancelled'].includes((await entryOf(server, id)).status));
+  await untilSo('it has its outcome', async () => ['done', 'failed', 'cancelled'].includes((await entryOf(server, id)).status));
   return entryOf(server, id);
 }
 
@@ -86,7 +82,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const { a, b } = all;
     const { id } = await a.blocks.post('ada', { message: 'Pay bob.' }, 'api');
     const approval = await asked(b, id);
-    await until('the other one shows it', async () => (await b.blocks.details('ada')).pulse.state === 'waiting-approval');
+    await untilSo('the other one shows it', async () => (await b.blocks.details('ada')).pulse.state === 'waiting-approval');
     t.match((await b.blocks.details('ada')).pulse, { attention: true, queue: { queued: 0, processing: 1 } });
     t.match((await b.core.check()).findings, []);
     await t.rejects(b.blocks.decide('ada', 'a0', { decision: 'approve', digest: approval.digest }, BY), { code: 'APPROVAL_NOT_FOUND' });
@@ -110,7 +106,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const { id: approval, digest } = await asked(b, id);
     const token = (await a.core.token?.renew()) ?? '';
     const [first, second] = [await served(t, a, token), await served(t, b, token)];
-    await until('the other one has the token', async () => (await second('GET', '/api/approvals')).status === 200);
+    await untilSo('the other one has the token', async () => (await second('GET', '/api/approvals')).status === 200);
     t.match(await second('GET', '/api/approvals'), {
       status: 200,
       body: { approvals: [{ id: approval, block: 'ada', state: 'pending', digest }], cursor: null },
@@ -137,9 +133,9 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const approval = await asked(b, id);
     const [{ id: owner } = { id: '' }] = (await all.ask('select owner as id from bh.block')) as { id: string }[];
     const nodes = (await a.core.nodes()).map(({ id: node }) => node);
-    await until('its server is at rest', async () => (await b.blocks.details('ada')).pulse.state === 'waiting-approval');
+    await untilSo('its server is at rest', async () => (await b.blocks.details('ada')).pulse.state === 'waiting-approval');
     for (const node of nodes) await a.core.drain(node, true);
-    await until('it is given back', async () => (await all.ask('select owner from bh.block'))[0]?.['owner'] === null);
+    await untilSo('it is given back', async () => (await all.ask('select owner from bh.block'))[0]?.['owner'] === null);
     t.match(await all.ask('select state, due_at from bh.block'), [{ state: 'waiting-approval', due_at: new Date(approval.expiresAt) }]);
     t.match(await b.blocks.details('ada'), { pulse: { state: 'waiting-approval' } });
     await b.blocks.post('ada', { message: 'Behind it.' }, 'api');
@@ -168,7 +164,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const all = await servers(t, { say, tools: { servers: ['bank'], allow: ['bank/*'] } });
     const { a, b } = all;
     const { id } = await a.blocks.post('ada', { message: 'Pay bob.' }, 'api');
-    await until('it is paid', async () => all.effects().length === 1);
+    await untilSo('it is paid', async () => all.effects().length === 1);
     await givenUp(all);
     t.match(await outcome(b, id), { status: 'done' });
     await delay(1500); // the one that was given up has looked since
@@ -189,7 +185,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const { id } = await a.blocks.post('ada', { message: 'Pay both.' }, 'api');
     const first = await asked(b, id);
     await b.blocks.decide('ada', first.id, { decision: 'approve', digest: first.digest }, BY);
-    await until('the second call waits', async () => {
+    await untilSo('the second call waits', async () => {
       const asks = (await recordsOf(b, id)).filter(({ t: kind }) => kind === 'ask');
       return asks.length === 2 && (await entryOf(b, id)).status === 'waiting-approval';
     });
@@ -201,7 +197,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
       ['decision', 'refused', 'end'],
     );
     const last = async (): Promise<ChatEntry | undefined> => (await a.blocks.history('ada')).at(-1);
-    await until('all servers show it', async () => (await last())?.replyTo === id);
+    await untilSo('all servers show it', async () => (await last())?.replyTo === id);
     t.match(await last(), { status: 'interrupted', content: /bank\/pay/ });
     t.equal(all.effects().length, 1);
     const { id: next } = await b.blocks.post('ada', { message: 'Next.' }, 'api');

@@ -1,6 +1,5 @@
 // Servers of tools of a workspace in a database: what is added, approved or changed at one server of Blockhouse holds at all, and secrets are of each.
 import { realpathSync, writeFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createToolHost } from '../../adapters/tools/index.ts';
 import { lazyTools } from '../../cli/lazy-tools.ts';
@@ -13,6 +12,7 @@ import { testFolder } from '../support/test-folder.ts';
 import { answerOf } from '../support/tools/answer-of.ts';
 import { HOSTILE } from '../support/tools/sessions-rig.ts';
 import { toolModel } from '../support/tools/tool-model.ts';
+import { untilSo } from '../support/until.ts';
 
 interface Answer {
   readonly status: number;
@@ -51,9 +51,7 @@ async function nodes(t: Test): Promise<{ readonly a: Node; readonly b: Node }> {
   return { a, b };
 }
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 60_000; !(await isSo()); await delay(20)) if (performance.now() > end) throw new Error('waited in vain');
-}
+const until = (isSo: () => Promise<boolean>): Promise<void> => untilSo('it holds', isSo);
 
 const entry = (options: object, more: object = {}) => ({ command: process.execPath, args: [HOSTILE, JSON.stringify(options)], ...more });
 

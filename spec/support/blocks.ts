@@ -2,12 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { createOllama } from '../../adapters/ollama/index.ts';
 import { type BlockState, type Blocks, type ChatEntry, type Core, type CoreEvents, type CoreOptions, createCore } from '../../core/index.ts';
 import { testFolder } from './test-folder.ts';
-import { until } from './until.ts';
+import { sought, until } from './until.ts';
 import { type Answerer, type FakeUpstream, type RecordedRequest, sendJson, startUpstream } from './upstream.ts';
 
 /** The part of a configuration that lets a block run before the fake daemon. */
@@ -107,11 +106,8 @@ function calls(core: Core, facts: readonly Fact[]): Pick<StartedCore, 'factsOf' 
     told,
     inState: async (name, state) => {
       await told('block.transitioned', { block: name, to: state });
-      const deadline = performance.now() + 20_000;
-      while ((await core.blocks.details(name)).pulse.state !== state) {
-        if (performance.now() > deadline) throw new Error(`${name} is never shown as ${state}`);
-        await delay(2);
-      }
+      const look = async (): Promise<true | undefined> => ((await core.blocks.details(name)).pulse.state === state ? true : undefined);
+      await sought(look, () => `${name} is never shown as ${state}`, 20_000);
     },
     create: async (name, config = RUNNABLE) => void (await core.blocks.create({ name, config })),
     ask: async (name, message) => {

@@ -5,6 +5,8 @@ import { blockWork } from '../../../core/block/operations-tools.ts';
 import type { ChatEntry } from '../../../core/types.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
 import { type Said, type Seen, toolModel } from '../../support/tools/tool-model.ts';
+import { sought } from '../../support/until.ts';
+import { withoutGrace } from '../../support/without-grace.ts';
 
 t.setTimeout(120_000);
 
@@ -27,11 +29,8 @@ async function blocksOf(t: Test, names: readonly string[], say: (seen: Seen) => 
 const meIn = ({ messages }: Seen): string => /You are (\w+)\./.exec(messages[0]?.content ?? '')?.[1] ?? '';
 
 async function holds(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('waited in vain');
-    await delay(5);
-  }
+  const look = async (): Promise<true | undefined> => ((await condition()) ? true : undefined);
+  await sought(look, () => 'waited in vain');
 }
 
 async function outcome(one: StartedCore, name: string, message: string): Promise<ChatEntry> {
@@ -113,6 +112,7 @@ t.test('after a restart in a wait the message is the same one, and its answer is
   const one = await blocksOf(t, ['a', 'b'], say);
   const { id } = await one.blocks.post('a', { message: 'Ask b.' }, 'api');
   await holds(async () => (await one.blocks.history('b')).length === 1);
+  withoutGrace(t);
   await one.blocks.stop('a');
   hold = false;
   await one.blocks.start('a');

@@ -1,12 +1,12 @@
 // A core whose block "ada" may read skills, with the real host of tools, before a model that a test writes.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { createToolHost } from '../../../adapters/tools/index.ts';
 import type { ChatEntry, RunRecord } from '../../../core/types.ts';
 import { RUNNABLE, type StartedCore, type StartOptions, startCore } from '../blocks.ts';
 import { testFolder } from '../test-folder.ts';
+import { outcomeOf } from './tool-core.ts';
 import { type Said, type Seen, toolModel } from './tool-model.ts';
 
 export interface SkillCoreOptions extends Omit<StartOptions, 'workspace' | 'tools' | 'answer'> {
@@ -53,15 +53,7 @@ export async function skillCore(t: Test, { say = readOnce, config = { skills: ['
     await one.blocks.start('ada');
     return id;
   };
-  const outcome = async (id: string): Promise<ChatEntry> => {
-    const deadline = performance.now() + 60_000;
-    for (;;) {
-      const found = await entry(id);
-      if (['done', 'failed', 'cancelled'].includes(found.status)) return found;
-      if (performance.now() > deadline) throw new Error(`the message is still ${found.status}`);
-      await delay(5);
-    }
-  };
+  const outcome = (id: string): Promise<ChatEntry> => outcomeOf(() => entry(id));
   return Object.assign(one, {
     workspace,
     write: (path: string, text: string | Uint8Array) => {

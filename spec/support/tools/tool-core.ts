@@ -1,12 +1,12 @@
 // A core whose block "ada" may call the tools of a bank, before a model that a test writes.
 import { existsSync, readFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { ChatEntry, RunRecord, ShownApproval } from '../../../core/types.ts';
 import { RUNNABLE, type StartedCore, type StartOptions, startCore } from '../blocks.ts';
 import { testFolder } from '../test-folder.ts';
 import { AT } from './records.ts';
 import { PaymentHost, type PaymentHostOptions } from './payment-host.ts';
+import { sought } from '../until.ts';
 import { type Said, type Seen, toolModel } from './tool-model.ts';
 
 export interface ToolCoreOptions extends Omit<StartOptions, 'workspace' | 'tools' | 'answer'> {
@@ -58,28 +58,30 @@ export async function toolCore(t: Test, { say, rules = RULES, config = {}, bank 
     records: async (id: string) => (await one.blocks.run('ada', id)).records,
     entry,
     answerTo: async (id: string) => (await history()).find(({ replyTo }) => replyTo === id),
-    outcome: async (id: string) => {
-      const deadline = performance.now() + 30_000;
-      for (;;) {
-        const found = await entry(id);
-        if (['done', 'failed', 'cancelled'].includes(found.status)) return found;
-        if (performance.now() > deadline) throw new Error(`the message is still ${found.status}`);
-        await delay(5);
-      }
-    },
+    outcome: (id: string) => outcomeOf(() => entry(id)),
     prompts: () => one.upstream.requests.map(({ body }) => JSON.parse(body)),
   });
 }
 
+/** Waits until a message has its outcome. `read` reads its entry. */
+export function outcomeOf(read: () => Promise<ChatEntry>): Promise<ChatEntry> {
+  let entry: ChatEntry | undefined;
+  const look = async (): Promise<ChatEntry | undefined> => {
+    entry = await read();
+    return ['done', 'failed', 'cancelled'].includes(entry.status) ? entry : undefined;
+  };
+  return sought(look, () => `the message is still ${entry?.status}`, 30_000);
+}
+
 /** Waits until so many calls wait for people. */
-export async function pendingIn({ blocks }: Pick<ToolCore, 'blocks'>, count = 1): Promise<readonly ShownApproval[]> {
-  const deadline = performance.now() + 30_000;
-  for (;;) {
+export function pendingIn({ blocks }: Pick<ToolCore, 'blocks'>, count = 1): Promise<readonly ShownApproval[]> {
+  let waiting = 0;
+  const look = async (): Promise<readonly ShownApproval[] | undefined> => {
     const { approvals } = await blocks.approvals();
-    if (approvals.length === count) return approvals;
-    if (performance.now() > deadline) throw new Error(`${approvals.length} calls wait`);
-    await delay(5);
-  }
+    waiting = approvals.length;
+    return waiting === count ? approvals : undefined;
+  };
+  return sought(look, () => `${waiting} calls wait`, 30_000);
 }
 
 /** The folder of a block whose server ended in a run: its message is in process, and its journal has these records. */

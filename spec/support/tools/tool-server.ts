@@ -1,11 +1,11 @@
 // A whole server whose block "ada" may call the tools of a bank, before a model that a test writes.
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { ShownApproval } from '../../../core/types.ts';
 import { RUNNABLE } from '../blocks.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../server.ts';
 import { testFolder } from '../test-folder.ts';
 import { PaymentHost, type PaymentHostOptions } from './payment-host.ts';
+import { sought } from '../until.ts';
 import { type Said, type Seen, toolModel } from './tool-model.ts';
 
 export interface ToolServerOptions extends Omit<TestServerOptions, 'tools' | 'answer'> {
@@ -25,15 +25,7 @@ export interface ToolServer extends TestServer {
 }
 
 /** Asks `look` until it is content. */
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + 30_000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error(`${what} has not come`);
-    await delay(5);
-  }
-}
+const until = <T>(what: string, look: () => Promise<T | undefined>): Promise<T> => sought(look, () => `${what} has not come`, 30_000);
 
 export async function toolServer(t: Test, { say, rules = { servers: ['bank'], ask: ['*'] }, bank = {}, ...options }: ToolServerOptions): Promise<ToolServer> {
   const book = `${testFolder(t, { book: '' })}/book`;

@@ -11,6 +11,7 @@ import { AT, answerRecord, callRecord, modelRecord, resultRecord, runRecord } fr
 import { crashedIn, kindsOf, pay, type ToolCoreOptions, toolCore } from '../../../../support/tools/tool-core.ts';
 import type { Said, Seen } from '../../../../support/tools/tool-model.ts';
 import { until } from '../../../../support/until.ts';
+import { withoutGrace } from '../../../../support/without-grace.ts';
 
 t.setTimeout(120_000);
 
@@ -45,6 +46,7 @@ t.test('a stop leaves a task, and the next start asks for it: one call, one resu
   const one = await taskCore(t, (call) => (call.task === undefined ? never() : Promise.resolve(said('Paid.'))));
   const id = await one.post('Pay bob.');
   await inTask(one);
+  withoutGrace(t);
   await one.blocks.stop('ada');
   t.strictSame(one.reasons, ['stop']);
   t.strictSame(kindsOf(await one.records(id)).slice(-2), ['call 1.1', 'task 1.1']);
@@ -197,6 +199,7 @@ t.test('a block that goes into the archive: its tasks are cancelled, and after a
   const one = await taskCore(t, (call) => (call.task?.isCancelled ? Promise.resolve(said('It was cancelled.')) : never()));
   const id = await one.post('Pay bob.');
   await inTask(one);
+  withoutGrace(t);
   const { archiveName } = await one.blocks.archive('ada');
   t.match(one.calls, [{ task: undefined }, { task: { isCancelled: true } }]);
   await one.blocks.restore(archiveName);
@@ -211,6 +214,7 @@ t.test('a block that gets another name keeps its tasks', async (t) => {
   const one = await taskCore(t, (call) => (call.task === undefined ? never() : Promise.resolve(said(call.task.isCancelled ? 'It was cancelled.' : 'Paid.'))));
   const id = await one.post('Pay bob.');
   await inTask(one);
+  withoutGrace(t);
   await one.blocks.rename('ada', { name: 'eve' });
   for (let tries = 0; tries < 500 && !(await one.blocks.history('eve')).some(({ replyTo }) => replyTo === id); tries += 1) await delay(20);
   t.match((await one.blocks.history('eve')).at(-1), { content: 'Paid.' });
@@ -223,6 +227,7 @@ t.test('a block that loses all its tools while a task runs: the task is cancelle
   const one = await taskCore(t, takenAway, CANNOT);
   const id = await one.post('Pay bob.');
   await inTask(one);
+  withoutGrace(t);
   await one.blocks.stop('ada');
   await one.blocks.updateConfig('ada', { tools: null });
   await one.blocks.start('ada');
@@ -246,7 +251,8 @@ t.test('so does one that loses the server of the tool, also while it was away', 
 });
 
 t.test('so does one that was stopped cleanly, and whose tools were all taken away before the next server began', async (t) => {
-  const one = await taskCore(t, takenAway, { files: crashedIn(BEGUN, undefined, { status: 'queued', attempts: 0 }), ...CANNOT });
+  const timestamp = new Date().toISOString(); // a queued message expires after a day
+  const one = await taskCore(t, takenAway, { files: crashedIn(BEGUN, undefined, { status: 'queued', attempts: 0, timestamp }), ...CANNOT });
   await one.blocks.updateConfig('ada', { tools: null });
   await one.blocks.start('ada');
   t.equal((await one.outcome('m1')).status, 'done');
