@@ -76,6 +76,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   const feed = new FleetFeed({
     list: () => index.list(),
     isStale: () => index.isStale,
+    listed: () => index.listed,
     onFault: (error) => onFault('blocks', error),
     sharedNow: world.member().isShared ? () => world.now() : undefined,
   });

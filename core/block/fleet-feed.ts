@@ -2,6 +2,7 @@
 //
 // idle-is-free: nothing is compared while there is no follower, or while no block has changed.
 // same-entry: the list returns the same frozen object until a block changes, so a change is a comparison of two references.
+// others-read-too: a page that reads the list takes the marks of what has changed, so a look also asks whether somebody has got a newer list.
 // small-frames: a follower gets one frame of at most 200 entries at each look, so that one that reads at all is never flooded.
 // any-server: where several servers share the blocks, a number is a moment of the clock that they share, and a follower may come back to another one. That one has noticed
 //   some changes earlier and some later, so it tells those of the last seconds again: an entry that comes twice changes nothing.
@@ -23,6 +24,8 @@ export interface FleetFeedOptions {
   list(): Promise<readonly BlockEntry[]>;
   /** True if an entry may have changed. */
   isStale(): boolean;
+  /** The newest list that anybody has got; undefined before the first, and while it is out of date. others-read-too. */
+  listed(): readonly BlockEntry[] | undefined;
   onFault(error: unknown): void;
   /** Epoch milliseconds by a clock that all servers of these blocks share; left out for one server alone. any-server. */
   readonly sharedNow?: (() => number) | undefined;
@@ -100,7 +103,7 @@ export class FleetFeed {
   async #look(isForced: boolean): Promise<void> {
     this.#looks += 1;
     if (this.#isLooking) return;
-    if (!isForced && !this.#options.isStale() && this.#looks % LOOK_EVERY !== 0) {
+    if (!isForced && !this.#hasNews() && this.#looks % LOOK_EVERY !== 0) {
       this.#tellThoseBehind();
       return;
     }
@@ -115,6 +118,11 @@ export class FleetFeed {
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  /** others-read-too. */
+  #hasNews(): boolean {
+    return this.#options.isStale() || this.#options.listed() !== this.#last;
   }
 
   /** same-entry. */

@@ -161,6 +161,8 @@ export interface BlockList {
   find(name: string): BlockRef | undefined | Promise<BlockRef | undefined>;
   /** True if an entry is out of date, as far as it is known. */
   readonly isStale: boolean;
+  /** What the last caller of `list` got, unless it is out of date. */
+  readonly listed: readonly BlockEntry[] | undefined;
   /** Sorted by name. The same frozen entries until something changes. */
   list(): Promise<readonly BlockEntry[]>;
   /** A page of the blocks that fit. Pages neither skip nor repeat what stays. Rejects with INVALID_REQUEST naming the field. */

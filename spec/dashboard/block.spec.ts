@@ -249,7 +249,7 @@ t.test('case 40: what stops a block is said in the words of the command, and its
   await page.getByRole('button', { name: 'Set the openai key…' }).click();
   await page.getByLabel('OpenAI: Key').waitFor();
   await world.api('POST', '/api/blocks', { name: 'bob', config: { adapter: { provider: 'ollama', model: 'stand-in' } } });
-  await page.goto(`${world.url}/ui/blocks/bob/history`);
+  await world.reach(page, '/ui/blocks/bob/history');
   await page.getByRole('button', { name: 'Start' }).last().click();
   await page.locator('.pill', { hasText: 'Idle' }).waitFor();
 });

@@ -235,11 +235,10 @@ t.test('case 11: markup in answers, names and logs runs nothing and is read as t
   const page = await world.page('/ui/blocks/ada');
   await page.getByText('globalThis.pwned=1', { exact: false }).first().waitFor();
   for (const path of ['/ui/', '/ui/blocks/ada', '/ui/blocks/ada/logs', '/ui/blocks/ada/config', '/ui/events']) {
-    await page.goto(world.url + path);
-    await page.locator('main h1').first().waitFor();
+    await world.reach(page, path);
   }
   t.equal(await page.evaluate(() => (globalThis as unknown as { pwned?: number }).pwned), undefined);
-  await page.goto(`${world.url}/ui/blocks/ada`);
+  await world.reach(page, '/ui/blocks/ada');
   await page.getByText('evil.example').first().waitFor();
   t.equal(await page.locator('article img, article iframe, article script, article a[href^="java"]').count(), 0);
 });

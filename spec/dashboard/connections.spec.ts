@@ -29,7 +29,7 @@ t.test('the settings list the connections beside the providers: where each is, w
     .getByText(/baseURL must be an absolute http or https URL/)
     .waitFor();
   t.notMatch(await page.content(), /canary/);
-  await world.show(page, '/ui/gateway');
+  await world.reach(page, '/ui/gateway');
   const keys = page.getByRole('button', { name: 'groq', exact: true });
   await keys.click();
   t.equal(await keys.getAttribute('aria-expanded'), 'true');

@@ -107,9 +107,9 @@ t.test('case 50: from right to left the page is mirrored, and no wider', async (
     ['/ui/settings', ['.side', 'main', 'h1', 'main .btn']],
     ['/ui/gateway', ['.side', 'main', 'h1']],
   ] as const) {
-    await page.goto(world.url + path);
-    await page.locator('main h1').first().waitFor();
-    await world.rest(page);
+    await page.keyboard.press('Escape'); // closes the menu of the page before
+    await page.evaluate(() => document.documentElement.removeAttribute('dir'));
+    await world.reach(page, path);
     const before = await placesOf(selectors);
     await page.evaluate(() => {
       document.documentElement.dir = 'rtl';

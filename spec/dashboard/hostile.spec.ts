@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, openWorld, type World } from '../support/browser.ts';
 import { PAGE_PATHS } from '../support/page-paths.ts';
 
 t.teardown(closeBrowser);
@@ -145,7 +145,7 @@ t.test('markup of models, servers, clients and files is text on every page, and 
   const further = ['/ui/gateway?tab=programs', '/ui/gateway?request=plain', '/ui/gateway?request=failing', '/ui/gateway?request=tool', '/ui/costs?of=gateway'];
   let shown = 0;
   for (const path of [...PAGE_PATHS, ...tabs, ...further, '/ui/search?find=onerror']) {
-    await (isWhole ? world.show(page, path) : world.visit(page, path));
+    await world.reach(page, path);
     t.same(await planted(page), [], path);
     if ((await page.locator('main').innerText()).includes('pwned')) shown += 1;
   }

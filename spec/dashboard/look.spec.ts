@@ -117,13 +117,13 @@ t.test('names of providers stand on one line, names of capped blocks are whole, 
   await page.locator('.provider').first().waitFor();
   t.equal(distinct((await boxes(page, '.provider > b')).map(({ h }) => h)), 1);
   t.equal(distinct((await boxes(page, '.provider > .t2')).map(({ x }) => x)), 1, 'what is said about them begins at one edge');
-  await world.show(page, '/ui/costs');
+  await world.reach(page, '/ui/costs');
   await page.locator('.caps li').first().waitFor();
   t.same(
     (await boxes(page, '.caps a')).filter(({ isCut }) => isCut),
     [],
   );
-  await world.show(page, `/ui/blocks/${LONG}/history`);
+  await world.reach(page, `/ui/blocks/${LONG}/history`);
   await page.locator('.transitions li').nth(1).waitFor();
   t.equal(distinct((await boxes(page, '.transitions .to')).map(({ x }) => x)), 1);
   t.equal(distinct((await boxes(page, '.transitions .to + span')).map(({ x }) => x)), 1);
@@ -232,7 +232,7 @@ t.test('what has no known price is told beside the sums, and covers nothing at 9
   });
   await page.getByRole('row').filter({ hasText: LONG }).waitFor();
   t.match(await page.locator('.stat').first().innerText(), /\$0\.00\s*\+ not priced/);
-  await world.show(page, `/ui/blocks/${LONG}`);
+  await world.reach(page, `/ui/blocks/${LONG}`);
   await page.locator('.spent .warn').first().waitFor();
   const [[label], [spent]] = [await boxes(page, '.spent .grow'), await boxes(page, '.spent .num')];
   const isBeside = (label?.x ?? 0) + (label?.w ?? 0) <= (spent?.x ?? 0);
@@ -248,7 +248,7 @@ t.test('at 390 px the first command stands at the edge, and the search has the w
   await page.getByRole('row').filter({ hasText: LONG }).waitFor();
   const [command] = await boxes(page, '.top .btn.primary');
   t.equal((command?.x ?? 0) + (command?.w ?? 0), 390 - 16);
-  await world.show(page, '/ui/search');
+  await world.reach(page, '/ui/search');
   const [field] = await boxes(page, '.top .filter');
   t.equal(field?.w, 390 - 32);
 });
@@ -288,7 +288,7 @@ t.test('at 390 px an answer of the playground comes into view, and a wrong field
   await page.locator('.answer').waitFor();
   const [[answer], [foot]] = [await boxes(page, '.answer'), await boxes(page, '.phone-tabs')];
   t.ok((answer?.y ?? 999) + 60 <= (foot?.y ?? 0), `its first lines are in view: ${answer?.y}, ${foot?.y}`);
-  await world.show(page, `/ui/blocks/${LONG}/config`);
+  await world.reach(page, `/ui/blocks/${LONG}/config`);
   await page.getByLabel('Cap a day, in USD').focus();
   await page.keyboard.type('x');
   const [[field], [strip]] = [await boxes(page, '.input:focus'), await boxes(page, '.save-strip')];

@@ -33,7 +33,7 @@ t.test('case 48: axe finds nothing on any page, in either theme, wide and narrow
       const page = await world.page('/ui/', { theme, width, height });
       // Some of the pages wide and light, others narrow and dark; all of them both ways in `test:browser`.
       for (const path of PATHS.filter((_path, index) => isWhole || index % 5 === (width === 1440 ? 0 : 2))) {
-        await (isWhole ? world.show(page, path) : world.visit(page, path));
+        await world.reach(page, path);
         for (const finding of await axeFindings(page)) t.fail(`${path} ${theme} ${width}: ${finding}`);
       }
       await world.leave(page);
@@ -48,7 +48,7 @@ t.test('case 49: no page scrolls sideways at 390 or 1024 px, and what is touched
   await furnish(world);
   const page = await world.page('/ui/', { width: 390, height: 844 });
   for (const path of PATHS.filter((_path, index) => isWhole || index % 3 === 0)) {
-    await (isWhole ? world.show(page, path) : world.visit(page, path));
+    await world.reach(page, path);
     t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways`);
     const small = await page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>('main button, .phone-tabs a, .tabs a, .phone-tabs button')]
@@ -60,7 +60,7 @@ t.test('case 49: no page scrolls sideways at 390 or 1024 px, and what is touched
   }
   await page.setViewportSize({ width: 1024, height: 768 });
   for (const path of PATHS.slice(0, 2)) {
-    await world.show(page, path);
+    await world.reach(page, path);
     t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways at 1024 px`);
   }
 });
@@ -312,7 +312,7 @@ t.test('a server without blocks shows the gateway first, no page of blocks and n
   t.equal(await menu.locator('a[aria-current]').textContent(), ' Gateway');
   await page.locator('.live', { hasText: 'Live' }).waitFor();
   for (const [path, heading] of Object.entries({ '/ui/costs': 'Costs', '/ui/settings': 'Settings', '/ui/events': 'Events', '/ui/playground': 'Playground' })) {
-    await world.show(page, path);
+    await world.reach(page, path);
     t.equal(await page.locator('main h1').textContent(), heading);
   }
   t.equal(await page.getByRole('button', { name: /halt/i }).count(), 0);
@@ -349,7 +349,7 @@ t.test('what was said is searched from the palette, and each find leads to its b
   await page.locator('.search li a', { hasText: 'Fact' }).click();
   await page.locator('.facts-list li.linked:focus', { hasText: 'thimble' }).waitFor();
   await world.api('DELETE', '/api/blocks/zoe');
-  await world.show(page, '/ui/search?find=needle');
+  await world.reach(page, '/ui/search?find=needle');
   await page.locator('.search li a', { hasText: 'archived' }).click();
   await page.locator('.archive tr.linked:focus', { hasText: 'zoe' }).waitFor();
 });
@@ -372,7 +372,7 @@ t.test('the palette knows the parts of the settings, keys, the doctor and the th
   await page.getByRole('button', { name: 'New key…' }).waitFor();
   await choose('dark', 'Dark theme');
   t.equal(await page.evaluate(() => document.documentElement.dataset['theme']), 'dark');
-  await world.show(page, '/ui/blocks/ada');
+  await world.reach(page, '/ui/blocks/ada');
   await choose('memory', 'ada: Memory');
   await page.waitForURL('**/ui/blocks/ada/memory');
 });

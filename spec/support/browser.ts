@@ -303,6 +303,11 @@ export class World {
     await this.rest(page);
   }
 
+  /** For a page that is looked at, however it was reached: by a link in `npm test`, and by a load of its address in `test:browser`. */
+  async reach(page: Page, path: string): Promise<void> {
+    await (isWhole ? this.show(page, path) : this.visit(page, path));
+  }
+
   /** Resolves when the page has what it has asked for, and has drawn it. */
   async rest(page: Page): Promise<void> {
     await this.#rests.get(page)?.reached();

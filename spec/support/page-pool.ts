@@ -35,6 +35,8 @@ const hasTouch = (width: number): boolean => width < 500;
 
 /** Those that nobody uses, by whether they are touched. */
 const free = new Map<boolean, Page[]>();
+/** Pages that are touched, which a test may have made wide. */
+const touched = new WeakSet<Page>();
 
 /** A page in a context of its own, which nobody has used. */
 export async function newPage(browser: Browser, { width, height, theme, reducedMotion }: PageLook): Promise<Page> {
@@ -46,7 +48,9 @@ export async function newPage(browser: Browser, { width, height, theme, reducedM
     hasTouch: hasTouch(width),
   });
   await context.addInitScript('globalThis.__name = (each) => each'); // functions of a spec refer to it
-  return context.newPage();
+  const page = await context.newPage();
+  if (hasTouch(width)) touched.add(page);
+  return page;
 }
 
 /** A page that a test before has used, or a new one. It shows what it has shown until it goes elsewhere. */
@@ -68,8 +72,8 @@ export async function putBack(page: Page): Promise<void> {
   for (const other of page.context().pages()) if (other !== page) await other.close();
   await page.context().clearPermissions();
   await page.mouse.move(OUTSIDE, OUTSIDE);
-  const touched = hasTouch(page.viewportSize()?.width ?? 0);
-  free.set(touched, [...(free.get(touched) ?? []), page]);
+  const isTouched = touched.has(page);
+  free.set(isTouched, [...(free.get(isTouched) ?? []), page]);
 }
 
 /** No page is kept, for the browser is closed. */

@@ -21,7 +21,7 @@ const TOGETHER = compiledPath('spec/support/together.ts');
 const GROUP_SIZE = 110;
 /** Fewer in folders whose specs wait for servers and browsers, so that these wait beside each other. The longest groups begin first, and the shortest fill up the end. */
 const GROUP_SIZES: Readonly<Record<string, number>> = {
-  dashboard: 8,
+  dashboard: 15,
   docs: 15,
   cases: 9,
   cli: 50,

@@ -96,6 +96,10 @@ export class PostgresBlockList implements BlockList {
     );
   }
 
+  get listed(): readonly BlockEntry[] | undefined {
+    return this.#sorted;
+  }
+
   async list(): Promise<readonly BlockEntry[]> {
     await this.#renewing; // that look may have missed what was changed when we asked
     this.#renewing ??= this.#renew().finally(() => {

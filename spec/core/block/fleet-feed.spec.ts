@@ -8,14 +8,22 @@ import { until } from '../../support/until.ts';
 const entry = (name: string, queue = 0) => Object.freeze({ name, queue }) as unknown as BlockEntry;
 
 function create(t: Test, names: readonly string[]) {
-  const world = { list: names.map((name) => entry(name)) as readonly BlockEntry[], isStale: false, reads: 0, faults: [] as unknown[] };
+  const world = {
+    list: names.map((name) => entry(name)) as readonly BlockEntry[],
+    isStale: false,
+    reads: 0,
+    faults: [] as unknown[],
+    listed: undefined as readonly BlockEntry[] | undefined,
+  };
   const feed = new FleetFeed({
     list: async () => {
       world.reads += 1;
       world.isStale = false;
+      world.listed = world.list;
       return world.list;
     },
     isStale: () => world.isStale,
+    listed: () => world.listed,
     onFault: (error) => world.faults.push(error),
     everyMs: 5,
   });
@@ -100,6 +108,18 @@ t.test('nothing is read while nobody follows, or while nothing is out of date', 
   t.equal(told.length, 1);
 });
 
+t.test('a change is told at the next look also when somebody else has read the list since', async (t) => {
+  const pass = fakeTimers(t);
+  const { world, feed } = create(t, ['a']);
+  const told: FleetChanges[] = [];
+  feed.follow((changes) => told.push(changes));
+  await pass(5);
+  world.list = [entry('a', 7)];
+  world.listed = world.list; // a page has got it, and nothing is out of date
+  await pass(5);
+  t.match(told[1], { changed: [{ name: 'a', queue: 7 }] });
+});
+
 t.test('a list that can not be read is told, and tried again', async (t) => {
   const faults: unknown[] = [];
   let isBroken = true;
@@ -109,6 +129,7 @@ t.test('a list that can not be read is told, and tried again', async (t) => {
       return [entry('a')];
     },
     isStale: () => true,
+    listed: () => undefined,
     onFault: (error) => faults.push(error),
     everyMs: 5,
   });
@@ -132,6 +153,7 @@ t.test('X50: a follower may come back to another server that shares the blocks, 
           return world.list;
         },
         isStale: () => world.isStale,
+        listed: () => world.list,
         onFault: (error) => t.fail(String(error)),
         sharedNow: () => ms,
         everyMs: 5,

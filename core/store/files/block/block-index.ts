@@ -93,6 +93,10 @@ export class BlockIndex implements BlockList {
     return this.#stale.size > 0 || this.#folderStamp === '' || this.#sorted === undefined || this.#hourNow() !== this.#hour;
   }
 
+  get listed(): readonly BlockEntry[] | undefined {
+    return this.#sorted;
+  }
+
   async list(): Promise<readonly BlockEntry[]> {
     this.#findNames();
     this.#startHour();
