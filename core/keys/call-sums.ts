@@ -85,8 +85,8 @@ export class CallSums {
   }
 
   of(key: NamedKey): KeySums {
-    const { sums: known } = key.kept;
-    if (known instanceof KeySums && known.owner === this && known.turn === this.#turn) return known;
+    const known = key.kept.sums as KeySums | undefined;
+    if (known?.owner === this && known.turn === this.#turn) return known;
     const { name, group } = key;
     const sums = new KeySums(this, key, this.#turn, this.#sumOf('key', name), group === null ? undefined : this.#sumOf('group', group));
     key.kept.sums = sums;

@@ -10,8 +10,8 @@ export class KeyPlaces {
 
   /** Those of a key, and of its group. */
   of(key: NamedKey): readonly PlaceLimit[] {
-    const { places: known } = key.kept;
-    if (known instanceof PlacesOfKey && known.owner === this) return known.places;
+    const known = key.kept.places as PlacesOfKey | undefined;
+    if (known?.owner === this) return known.places;
     const places = key.bounds.map(({ kind, name, inFlight }) => {
       const account = `${kind} ${name}`;
       const limit = this.#places.get(account) ?? new PlaceLimit();
@@ -19,18 +19,13 @@ export class KeyPlaces {
       limit.allow(inFlight ?? Number.POSITIVE_INFINITY);
       return limit;
     });
-    key.kept.places = new PlacesOfKey(this, places);
+    key.kept.places = { owner: this, places } satisfies PlacesOfKey;
     return places;
   }
 }
 
 /** Those of a key as it is now. */
-class PlacesOfKey {
+interface PlacesOfKey {
   readonly owner: KeyPlaces;
   readonly places: readonly PlaceLimit[];
-
-  constructor(owner: KeyPlaces, places: readonly PlaceLimit[]) {
-    this.owner = owner;
-    this.places = places;
-  }
 }

@@ -134,8 +134,8 @@ export class RateLimits {
   }
 
   #limitsOf(key: LimitedKey, now: number): Limits {
-    const { rates: known } = key.kept;
-    if (known instanceof Limits && known.owner === this) return known;
+    const known = key.kept.rates as Limits | undefined;
+    if (known?.owner === this) return known;
     const limits = this.#limitsIn(key, now);
     for (const { bucket, limit } of limits.all) bucket.allow(limit, now);
     key.kept.rates = limits;
@@ -144,8 +144,8 @@ export class RateLimits {
 
   /** as-they-are. */
   #limitsAsTheyAre(key: LimitedKey, now: number): Limits {
-    const { rates: known } = key.kept;
-    return known instanceof Limits && known.owner === this ? known : this.#limitsIn(key, now);
+    const known = key.kept.rates as Limits | undefined;
+    return known?.owner === this ? known : this.#limitsIn(key, now);
   }
 
   #limitsIn({ bounds }: LimitedKey, now: number): Limits {
