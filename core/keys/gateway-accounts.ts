@@ -135,11 +135,12 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   /** whatever-failed. A call without a price, or with a known one, is recorded at once, since a promise costs more than the rest. */
   settle(end: Finished, call: AccountedCall, hold: Hold | undefined): void {
     const at = isoTime(this.#options.now());
-    this.#settleRates(end, call, hold);
     if (hold instanceof KeyHold) {
+      this.#settleRates(end, call, hold.taken);
       this.#settleHeld(end, at, hold);
       return;
     }
+    if (hold instanceof KeyPass) this.#settleRates(end, call, hold.taken);
     const { prices } = this.#options;
     const { usage } = end;
     const pricedAs = usage === undefined ? undefined : this.#pricedAs(call);
@@ -158,8 +159,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     void priced.finally(() => this.#pricing.delete(priced));
   }
 
-  #settleRates(end: Finished, { startedAt }: AccountedCall, hold: Hold | undefined): void {
-    const { taken } = hold instanceof KeyHold || hold instanceof KeyPass ? hold : {};
+  #settleRates(end: Finished, { startedAt }: AccountedCall, taken: TakenTokens | undefined): void {
     if (taken !== undefined) this.#rates.settle(taken, end, startedAt === undefined ? undefined : startedAt + end.durationMs);
   }
 

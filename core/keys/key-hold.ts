@@ -173,11 +173,15 @@ export class KeyHold implements Hold, OpenCall {
 }
 
 /** noted-ahead: what the book is to have of a call that has surely used this. */
-function aheadOf({ call, expectedInput, expectedOutput }: KeyHold, used: Usage | undefined): Usage {
-  const output = used?.outputTokens ?? 0;
-  const inputTokens = Math.max(used?.inputTokens ?? 0, expectedInput);
+function aheadOf(hold: KeyHold, used: Usage | undefined): Usage {
+  if (used !== undefined) return aheadOfUsed(hold, used);
+  return estimated(hold.expectedInput, hold.call.hasOutput ? Math.max(hold.expectedOutput, USUAL_OUTPUT_TOKENS) : 0);
+}
+
+function aheadOfUsed({ call, expectedInput, expectedOutput }: KeyHold, used: Usage): Usage {
+  const output = used.outputTokens;
   const outputTokens = call.hasOutput ? output + Math.max(output, expectedOutput, USUAL_OUTPUT_TOKENS) : 0;
-  return used === undefined ? estimated(inputTokens, outputTokens) : { ...used, ...estimated(inputTokens, outputTokens) };
+  return { ...used, ...estimated(Math.max(used.inputTokens, expectedInput), outputTokens) };
 }
 
 function sumOf(one: Used, other: Used): Used {
@@ -300,13 +304,16 @@ export class HeldCalls {
     } else this.#holds.push(hold);
     hold.slot = slot;
     const from = slot * NUMBERS;
-    if (from === this.#numbers.length) {
-      const larger = new Float64Array(2 * from);
-      larger.set(this.#numbers);
-      this.#numbers = larger;
-      this.#free = new Int32Array(2 * slot); // none is free now
-    }
+    if (from === this.#numbers.length) this.#grow(slot);
     for (let index = 0; index < NUMBERS; index += 1) this.#numbers[from + index] = 0;
+  }
+
+  /** No slot is free. */
+  #grow(slots: number): void {
+    const larger = new Float64Array(2 * slots * NUMBERS);
+    larger.set(this.#numbers);
+    this.#numbers = larger;
+    this.#free = new Int32Array(2 * slots);
   }
 
   /** noted-ahead. */

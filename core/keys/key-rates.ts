@@ -89,8 +89,10 @@ export class RateLimits {
     const ofRequests = isCounted ? NONE : limits.ofRequests;
     const ofTokens = tokens === undefined ? NONE : limits.ofTokens;
     const estimate = tokens ?? 0;
-    const short = longestWait(ofTokens, estimate, now, longestWait(ofRequests, 1, now, undefined));
-    if (short !== undefined) throw limited(key, short);
+    if (!haveRoom(ofRequests, 1, now) || !haveRoom(ofTokens, estimate, now)) {
+      const short = longestWait(ofTokens, estimate, now, longestWait(ofRequests, 1, now, undefined));
+      if (short !== undefined) throw limited(key, short);
+    }
     for (const { bucket } of ofRequests) bucket.take(1, now);
     for (const { bucket } of ofTokens) bucket.take(estimate, now);
     if (request !== undefined) this.#counted.add(request);
@@ -172,6 +174,11 @@ function tightest(limits: readonly Limit[], now: number): TokenBucket | undefine
     if (remaining < least) [found, least] = [bucket, remaining];
   }
   return found;
+}
+
+function haveRoom(limits: readonly Limit[], amount: number, now: number): boolean {
+  for (const { bucket } of limits) if (!bucket.hasRoom(amount, now)) return false;
+  return true;
 }
 
 /** Of the limits that have less than this left, and `other`, the one that has it again last. */

@@ -43,6 +43,12 @@ export class TokenBucket {
     return tooMuch <= 0 ? 0 : tooMuch / this.#perMs;
   }
 
+  /** True if so much may be taken now. */
+  hasRoom(amount: number, now: number): boolean {
+    this.#drain(now);
+    return this.#used <= Math.max(0, this.#limit - amount);
+  }
+
   take(amount: number, now: number): void {
     this.#drain(now);
     this.#used += amount;

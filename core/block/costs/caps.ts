@@ -20,6 +20,7 @@ interface Cap {
   readonly period: keyof PeriodSums;
 }
 
+/** In this order `isFar` has their halves. */
 const CAPS: readonly Cap[] = [
   { field: 'usdPerDay', unit: 'usd', period: 'day' },
   { field: 'tokensPerDay', unit: 'tokens', period: 'day' },
@@ -42,20 +43,21 @@ export function reachedCap(bound: Caps, spent: PeriodSums, more: Used, now: numb
   return last;
 }
 
-/** True if no cap is near: it is not half used up with what was spent and twice what calls under way use. */
-export function isFar(bound: Caps, { day, week, month }: PeriodSums, { usd, tokens }: Used): boolean {
-  const { usdPerDay, tokensPerDay, usdPerWeek, usdPerMonth, tokensPerMonth } = bound; // each by its name, and no sum is read for a cap that is not set: each call asks
-  return (
-    (usdPerDay === null || isBelowHalf(day.usd, usd, usdPerDay)) &&
-    (tokensPerDay === null || isBelowHalf(day.tokens, tokens, tokensPerDay)) &&
-    (usdPerWeek === null || isBelowHalf(week.usd, usd, usdPerWeek)) &&
-    (usdPerMonth === null || isBelowHalf(month.usd, usd, usdPerMonth)) &&
-    (tokensPerMonth === null || isBelowHalf(month.tokens, tokens, tokensPerMonth))
-  );
+/** Half of each cap, as `isFar` takes them; infinite for one that is not set. */
+export function halvesOf(bound: Caps): Float64Array {
+  return Float64Array.from(CAPS, ({ field }) => (bound[field] ?? Number.POSITIVE_INFINITY) / 2);
 }
 
-function isBelowHalf(spent: number, underWay: number, cap: number): boolean {
-  return spent + 2 * underWay < cap / 2;
+/** True if no cap is near: it is not half used up with what was spent and twice what calls under way use. Each call asks, so nothing is looked up by name here. */
+export function isFar(halves: Float64Array, { day, week, month }: PeriodSums, { usd, tokens }: Used): boolean {
+  const [usdMore, tokensMore] = [2 * usd, 2 * tokens];
+  return (
+    day.usd + usdMore < (halves[0] as number) &&
+    day.tokens + tokensMore < (halves[1] as number) &&
+    week.usd + usdMore < (halves[2] as number) &&
+    month.usd + usdMore < (halves[3] as number) &&
+    month.tokens + tokensMore < (halves[4] as number)
+  );
 }
 
 /** The one whose period ends later. */

@@ -60,6 +60,9 @@ class Covered {
   }
 }
 
+/** The place of a call that has a line of its own. */
+export const OWN_LINE: unknown = { hasLeft: true } satisfies Pick<Covered, 'hasLeft'>;
+
 /** A line that is to be written, and what to do when it is. */
 export interface CoverLine {
   readonly line: string;
@@ -95,7 +98,7 @@ export class CallCovers {
 
   /** True for a call under way that has no line of its own. */
   has({ place }: NotedCall): boolean {
-    return place instanceof Covered && !place.hasLeft; // one-place
+    return place !== undefined && !(place as Covered).hasLeft; // one-place
   }
 
   /** The call is covered from now on; what it was noted with before is replaced. False while a line must be written first (covered-first). */

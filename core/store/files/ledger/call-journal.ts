@@ -15,15 +15,13 @@ import type { Usage } from '../../../types.ts';
 import type { GatewayCall, NotedCall, OpenCall } from '../../port.ts';
 import { storageFault } from '../atomic-file.ts';
 import { readRegular, SAFELY } from '../regular-file.ts';
-import { CallCovers, type CoverLine, PEAK_TURNS, TURN_MS } from './call-covers.ts';
+import { CallCovers, type CoverLine, OWN_LINE, PEAK_TURNS, TURN_MS } from './call-covers.ts';
 
 /** Of lines, most of them of calls that have ended. */
 const MAX_BYTES = 1024 * 1024;
 /** All calls that can be under way leave less. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 const LOOK_EVERY_MS = 100;
-/** The place of a call that has a line of its own. */
-const OWN_LINE = Symbol('own line');
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** Of notes within TURN_MS; with fewer, each has a line of its own (covered-when-busy). */
 const BUSY_NOTES = 32;
@@ -103,7 +101,11 @@ export class CallJournal {
       if (!this.#covers.end(noted, call)) this.#writeSoon().catch(this.#onFault);
       return undefined;
     }
-    const { id } = noted;
+    this.#endOwnLine(noted.id, call);
+    return noted.id;
+  }
+
+  #endOwnLine(id: string, call: GatewayCall): void {
     const { at, usage, costUsd, leastUsd, error } = call;
     const began = this.#open.get(id);
     const ended = { id, at, usage: usage ?? NO_USAGE, costUsd, leastUsd, error };
@@ -115,7 +117,6 @@ export class CallJournal {
     } catch (error) {
       this.#onFault(error); // the line of the ledger waits and is tried again
     }
-    return id;
   }
 
   #writeSoon(): Promise<void> {

@@ -17,7 +17,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { Repeat } from '../../../base/repeat.ts';
-import { isFar, later, type ReachedCap, reachedCap } from '../../../block/costs/caps.ts';
+import { halvesOf, isFar, later, type ReachedCap, reachedCap } from '../../../block/costs/caps.ts';
 import type { CoreBus } from '../../../bus.ts';
 import type { CappedKey, Caps, GatewayBook, GatewayCall, NoRoom, NotedCall, OpenCall, PeriodSpend, UnderWay, Used } from '../../port.ts';
 import { LineBuffer } from '../line-buffer.ts';
@@ -157,15 +157,20 @@ export class GatewayLedger implements GatewayBook {
   }
 
   #roomOf(key: CappedKey, underWay: UnderWay, now: number): true | NoRoom {
+    const today = this.#today(now);
+    const accounts = this.#accountsOf(key);
+    for (const { bound, account, halves } of accounts)
+      if (!isFar(halves, this.#spent.spentBy(account, today), underWay.roughly(bound))) return this.#roomNear(accounts, underWay, now);
+    return true;
+  }
+
+  /** A cap may be reached. By itself, since hardly any call comes here. */
+  #roomNear(accounts: readonly CappedAccount[], underWay: UnderWay, now: number): true | NoRoom {
     let spent: ReachedCap | undefined;
     let close: ReachedCap | undefined;
-    const today = this.#today(now);
-    const { bounds } = key;
-    const accounts = this.#accountsOf(key);
-    for (let at = 0; at < bounds.length; at += 1) {
-      const bound = bounds[at] as Caps;
-      const sums = this.#spent.spentBy(accounts[at] as SpendAccount, today);
-      if (isFar(bound, sums, underWay.roughly(bound))) continue;
+    for (const { bound, account, halves } of accounts) {
+      const sums = this.#spent.spentBy(account, this.#today(now));
+      if (isFar(halves, sums, underWay.roughly(bound))) continue;
       spent = later(spent, reachedCap(bound, sums, NOTHING, now));
       if (spent === undefined) close ??= reachedCap(bound, sums, underWay.exactly(bound), now);
     }
@@ -174,11 +179,11 @@ export class GatewayLedger implements GatewayBook {
   }
 
   /** Of a key and its group, in the order of their limits; found once for each state of the key. */
-  #accountsOf(key: CappedKey): readonly SpendAccount[] {
-    const known = key.place;
-    if (known instanceof KeyAccounts && known.spent === this.#spent) return known.accounts;
-    const accounts = key.bounds.map(({ kind, name }) => this.#spent.account(accountOf(kind, name)));
-    key.place = new KeyAccounts(this.#spent, accounts);
+  #accountsOf(key: CappedKey): readonly CappedAccount[] {
+    const known = key.place as KeyAccounts | undefined;
+    if (known?.spent === this.#spent) return known.accounts;
+    const accounts = key.bounds.map((bound) => ({ bound, account: this.#spent.account(accountOf(bound.kind, bound.name)), halves: halvesOf(bound) }));
+    key.place = { spent: this.#spent, accounts } satisfies KeyAccounts;
     return accounts;
   }
 
@@ -366,14 +371,16 @@ export class GatewayLedger implements GatewayBook {
 }
 
 /** Where the ledger keeps what a key has spent. */
-class KeyAccounts {
+interface KeyAccounts {
   readonly spent: SpendDays;
-  readonly accounts: readonly SpendAccount[];
+  readonly accounts: readonly CappedAccount[];
+}
 
-  constructor(spent: SpendDays, accounts: readonly SpendAccount[]) {
-    this.spent = spent;
-    this.accounts = accounts;
-  }
+/** A limit of a key, and what was spent under it. */
+interface CappedAccount {
+  readonly bound: Caps;
+  readonly account: SpendAccount;
+  readonly halves: Float64Array;
 }
 
 function accountOf(kind: 'key' | 'group', name: string): string {

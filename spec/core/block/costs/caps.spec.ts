@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isFar, later, reachedCap } from '../../../../core/block/costs/caps.ts';
+import { halvesOf, isFar, later, reachedCap } from '../../../../core/block/costs/caps.ts';
 import { checkedFigures, type Figures } from '../../../../core/keys/key-limits.ts';
 
 const NOW = Date.parse('2026-11-25T12:00:00.000Z');
@@ -24,11 +24,15 @@ t.test('each cap is reached by what was spent in its own time, and says when tha
 });
 
 t.test('a cap is far while less than half of it would be used up by twice what is under way', async (t) => {
-  const far = (figures: Partial<Figures>, tokens: number) => isFar(bound(figures), SPENT, { usd: tokens / 100, tokens });
+  const far = (figures: Partial<Figures>, tokens: number) => isFar(halvesOf(bound(figures)), SPENT, { usd: tokens / 100, tokens });
   t.equal(far({}, 1e9), true);
   t.equal(far({ tokensPerDay: 1000 }, 199), true);
   t.equal(far({ tokensPerDay: 1000 }, 200), false);
   t.equal(far({ tokensPerDay: 1000, tokensPerMonth: 600 }, 0), false, 'each of them');
+  t.equal(far({ usdPerDay: 4 }, 49), true);
+  t.equal(far({ usdPerDay: 4 }, 50), false);
+  t.equal(far({ usdPerWeek: 6 }, 49), true);
+  t.equal(far({ usdPerWeek: 6 }, 50), false);
   t.equal(far({ usdPerMonth: 8 }, 49), true);
   t.equal(far({ usdPerMonth: 8 }, 50), false);
 });
