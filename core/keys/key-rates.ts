@@ -129,8 +129,8 @@ export class RateLimits {
     if (!key.hasRates) return undefined;
     const now = this.#now();
     const { ofRequests, ofTokens } = this.#limitsAsTheyAre(key, now);
-    const requests = tightest(ofRequests, now)?.state(now);
-    const tokens = tightest(ofTokens, now)?.state(now);
+    const requests = tightest(ofRequests, now);
+    const tokens = tightest(ofTokens, now);
     if (requests === undefined) return tokens === undefined ? {} : { tokens };
     return tokens === undefined ? { requests } : { requests, tokens };
   }
@@ -165,15 +165,12 @@ export class RateLimits {
   }
 }
 
-/** The one of which least is left; undefined without a limit. */
-function tightest(limits: readonly Limit[], now: number): TokenBucket | undefined {
-  let found: TokenBucket | undefined;
-  let least = Number.POSITIVE_INFINITY;
-  for (const { bucket } of limits) {
-    const remaining = bucket.remaining(now);
-    if (remaining < least) [found, least] = [bucket, remaining];
-  }
-  return found;
+/** What is left of the one of which least is left; undefined without a limit. */
+function tightest(limits: readonly Limit[], now: number): RateState | undefined {
+  let found = limits[0]?.bucket;
+  if (found === undefined) return undefined;
+  for (const { bucket } of limits) if (bucket.remaining(now) < found.remaining(now)) found = bucket;
+  return found.state(now);
 }
 
 function haveRoom(limits: readonly Limit[], amount: number, now: number): boolean {

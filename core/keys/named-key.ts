@@ -37,7 +37,7 @@ export interface Accounts {
   costs(by: GatewayCostsBy, filter?: Omit<CostsFilter, 'block'>): Promise<CostsReport>;
   /** What a key has spent on this UTC day. */
   spentToday(key: string): Promise<KeySpend>;
-  /** What a key or a group has spent on this UTC day, in its week and in its month. The sums grow with further calls. */
+  /** What a key or a group has spent on this UTC day, in its week and in its month. */
   spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend>;
   /** As in `ClientAccounts`. */
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined;

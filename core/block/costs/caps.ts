@@ -48,15 +48,23 @@ export function halvesOf(bound: Caps): Float64Array {
   return Float64Array.from(CAPS, ({ field }) => (bound[field] ?? Number.POSITIVE_INFINITY) / 2);
 }
 
+/** What was spent on a day, and on the other days of its week and of its month. */
+interface SpentApart {
+  readonly day: Used;
+  readonly otherWeek: Used;
+  readonly otherMonth: Used;
+}
+
 /** True if no cap is near: it is not half used up with what was spent and twice what calls under way use. Each call asks, so nothing is looked up by name here. */
-export function isFar(halves: Float64Array, { day, week, month }: PeriodSums, { usd, tokens }: Used): boolean {
-  const [usdMore, tokensMore] = [2 * usd, 2 * tokens];
+export function isFar(halves: Float64Array, { day, otherWeek, otherMonth }: SpentApart, { usd, tokens }: Used): boolean {
+  const usdMore = day.usd + 2 * usd;
+  const tokensMore = day.tokens + 2 * tokens;
   return (
-    day.usd + usdMore < (halves[0] as number) &&
-    day.tokens + tokensMore < (halves[1] as number) &&
-    week.usd + usdMore < (halves[2] as number) &&
-    month.usd + usdMore < (halves[3] as number) &&
-    month.tokens + tokensMore < (halves[4] as number)
+    usdMore < (halves[0] as number) &&
+    tokensMore < (halves[1] as number) &&
+    otherWeek.usd + usdMore < (halves[2] as number) &&
+    otherMonth.usd + usdMore < (halves[3] as number) &&
+    otherMonth.tokens + tokensMore < (halves[4] as number)
   );
 }
 

@@ -2,6 +2,7 @@
 //
 // never-less: a call counts at least nothing. One that counted less would give its key more to spend than its cap.
 // days-stay: a day keeps its sums when the clock leaves it and comes back. Only the days that were counted longest ago are dropped.
+// others-apart: of a week and a month, the sums of their other days are kept, since a call changes the day alone.
 // as-members: a call counts for the group in which its key was, also after the key has left the group or was revoked.
 
 import { prefixed } from '../../base/kept-text.ts';
@@ -37,12 +38,13 @@ export interface CountedCall {
 /** The sums of one key or group that are asked for again and again. */
 export interface SpendAccount {
   readonly name: string;
-  /** The day for which `day`, `week` and `month` were summed; empty if they must be summed again. */
+  /** The day for which these sums are; empty if they must be summed again. */
   for: string;
   /** Those that are kept of that day; NOTHING if none are. */
   day: Sums;
-  week: Sums;
-  month: Sums;
+  /** Of the other days of its week, and of its month (others-apart). */
+  otherWeek: Sums;
+  otherMonth: Sums;
   lastDay: string | null;
   /** Of all days. */
   output: number;
@@ -151,11 +153,8 @@ export class SpendDays extends DaySums {
   override add(day: string, account: string, more: KeyDay): void {
     this.begin(day);
     const running = this.account(account);
-    if (running.for === day && running.day !== NOTHING) {
-      addUp(running.day, more);
-      addUp(running.week, more);
-      addUp(running.month, more);
-    } else {
+    if (running.for === day && running.day !== NOTHING) addUp(running.day, more);
+    else {
       this.addToNewest(account, more);
       running.for = '';
     }
@@ -164,13 +163,19 @@ export class SpendDays extends DaySums {
     running.answers += more.answers;
   }
 
-  /** On this UTC day, in its week and in its month. The sums grow with further calls. */
+  /** On this UTC day, in its week and in its month. */
   spent(day: string, account: string): PeriodSpend {
     return this.spentBy(this.account(account), day);
   }
 
   /** The same by what `account` has found. */
   spentBy(account: SpendAccount, day: string): PeriodSpend {
+    const { day: ofDay, otherWeek, otherMonth, lastDay } = this.summed(account, day);
+    return { day: { ...ofDay }, week: bothOf(ofDay, otherWeek), month: bothOf(ofDay, otherMonth), lastDay };
+  }
+
+  /** The account with the sums of this day. */
+  summed(account: SpendAccount, day: string): SpendAccount {
     if (account.for !== day) this.#sum(account, day);
     return account;
   }
@@ -178,15 +183,18 @@ export class SpendDays extends DaySums {
   #sum(running: SpendAccount, day: string): void {
     running.for = day;
     running.day = NOTHING;
-    running.week = { ...NOTHING };
-    running.month = { ...NOTHING };
+    running.otherWeek = { ...NOTHING };
+    running.otherMonth = { ...NOTHING };
     const [week, month] = [weekOf(day), monthOf(day)];
     for (const [each, accounts] of this.days) {
       const sums = accounts.get(running.name);
       if (sums === undefined) continue;
-      if (each === day) running.day = sums;
-      if (monthOf(each) === month) addUp(running.month, sums);
-      if (weekOf(each) === week) addUp(running.week, sums);
+      if (each === day) {
+        running.day = sums;
+        continue;
+      }
+      if (monthOf(each) === month) addUp(running.otherMonth, sums);
+      if (weekOf(each) === week) addUp(running.otherWeek, sums);
     }
   }
 
@@ -200,7 +208,7 @@ export class SpendDays extends DaySums {
   account(account: string): SpendAccount {
     let running = this.#running.get(account);
     if (running === undefined) {
-      running = { name: account, for: '', day: NOTHING, week: { ...NOTHING }, month: { ...NOTHING }, lastDay: null, output: 0, answers: 0 };
+      running = { name: account, for: '', day: NOTHING, otherWeek: { ...NOTHING }, otherMonth: { ...NOTHING }, lastDay: null, output: 0, answers: 0 };
       this.#running.set(account, running);
     }
     return running;
@@ -226,6 +234,12 @@ function sumsOf({ costUsd, leastUsd = null }: CountedCall, usage: Usage): KeyDay
     output: isAnswer ? usage.outputTokens : 0,
     answers: isAnswer ? 1 : 0,
   };
+}
+
+function bothOf(one: Sums, other: Sums): Sums {
+  const both = { ...one };
+  addUp(both, other);
+  return both;
 }
 
 function addUp(sums: Sums, more: KeyDay): void {

@@ -160,7 +160,7 @@ export class GatewayLedger implements GatewayBook {
     const today = this.#today(now);
     const accounts = this.#accountsOf(key);
     for (const { bound, account, halves } of accounts)
-      if (!isFar(halves, this.#spent.spentBy(account, today), underWay.roughly(bound))) return this.#roomNear(accounts, underWay, now);
+      if (!isFar(halves, this.#spent.summed(account, today), underWay.roughly(bound))) return this.#roomNear(accounts, underWay, now);
     return true;
   }
 
@@ -169,8 +169,8 @@ export class GatewayLedger implements GatewayBook {
     let spent: ReachedCap | undefined;
     let close: ReachedCap | undefined;
     for (const { bound, account, halves } of accounts) {
+      if (isFar(halves, this.#spent.summed(account, this.#today(now)), underWay.roughly(bound))) continue;
       const sums = this.#spent.spentBy(account, this.#today(now));
-      if (isFar(halves, sums, underWay.roughly(bound))) continue;
       spent = later(spent, reachedCap(bound, sums, NOTHING, now));
       if (spent === undefined) close ??= reachedCap(bound, sums, underWay.exactly(bound), now);
     }

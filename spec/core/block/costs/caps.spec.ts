@@ -6,6 +6,8 @@ const NOW = Date.parse('2026-11-25T12:00:00.000Z');
 const bound = (figures: Partial<Figures>) => ({ kind: 'key', name: 'app', ...checkedFigures(figures) }) as const;
 const sums = (usd: number, tokens: number) => ({ usd, tokens, calls: 1, unpricedCalls: 0 });
 const SPENT = { day: sums(1, 100), week: sums(2, 200), month: sums(3, 300) };
+/** The same, with the day apart from the rest of its week and of its month. */
+const APART = { day: sums(1, 100), otherWeek: sums(1, 100), otherMonth: sums(2, 200) };
 const NOTHING = { usd: 0, tokens: 0 };
 
 t.test('each cap is reached by what was spent in its own time, and says when that ends', async (t) => {
@@ -24,7 +26,7 @@ t.test('each cap is reached by what was spent in its own time, and says when tha
 });
 
 t.test('a cap is far while less than half of it would be used up by twice what is under way', async (t) => {
-  const far = (figures: Partial<Figures>, tokens: number) => isFar(halvesOf(bound(figures)), SPENT, { usd: tokens / 100, tokens });
+  const far = (figures: Partial<Figures>, tokens: number) => isFar(halvesOf(bound(figures)), APART, { usd: tokens / 100, tokens });
   t.equal(far({}, 1e9), true);
   t.equal(far({ tokensPerDay: 1000 }, 199), true);
   t.equal(far({ tokensPerDay: 1000 }, 200), false);
