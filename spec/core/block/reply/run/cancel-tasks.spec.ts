@@ -23,6 +23,8 @@ const taskRecord = (call = '1.1', at = AT): RunRecord => ({ t: 'task', call, at,
 async function taskCore(t: Test, end: (call: ToolCallRequest) => Promise<ToolOutcome>, more: Partial<ToolCoreOptions> = {}) {
   const one = await toolCore(t, { say: ({ results }) => (results.length === 0 ? [pay('bob')] : results.join('|')), ...more });
   const calls: ToolCallRequest[] = [];
+  /** Those whose tasks are recorded. */
+  const begun: ToolCallRequest[] = [];
   const reasons: unknown[] = [];
   one.host.call = async (call, signal) => {
     calls.push(call);
@@ -33,14 +35,16 @@ async function taskCore(t: Test, end: (call: ToolCallRequest) => Promise<ToolOut
         else reject(new BlockhouseError('TOOL_OUTCOME_UNKNOWN', 'cut off'));
       });
     });
+    cut.catch(() => undefined); // it may be cut off before its task is recorded
     if (call.task === undefined) await call.onTask?.(TASK);
+    begun.push(call);
     return Promise.race([cut, end(call)]);
   };
-  return Object.assign(one, { calls, reasons });
+  return Object.assign(one, { calls, begun, reasons });
 }
 
 const never = (): Promise<ToolOutcome> => new Promise(() => undefined);
-const inTask = (one: { readonly calls: readonly unknown[] }, count = 1): Promise<void> => until('it is called', () => one.calls.length >= count);
+const inTask = (one: { readonly begun: readonly unknown[] }, count = 1): Promise<void> => until('it is called', () => one.begun.length >= count);
 
 t.test('a stop leaves a task, and the next start asks for it: one call, one result', async (t) => {
   const one = await taskCore(t, (call) => (call.task === undefined ? never() : Promise.resolve(said('Paid.'))));
