@@ -167,10 +167,15 @@ export class RateLimits {
 
 /** What is left of the one of which least is left; undefined without a limit. */
 function tightest(limits: readonly Limit[], now: number): RateState | undefined {
-  let found = limits[0]?.bucket;
-  if (found === undefined) return undefined;
-  for (const { bucket } of limits) if (bucket.remaining(now) < found.remaining(now)) found = bucket;
-  return found.state(now);
+  let found: TokenBucket | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const { bucket } of limits) {
+    const remaining = bucket.remaining(now);
+    if (remaining >= least) continue;
+    found = bucket;
+    least = remaining;
+  }
+  return found?.state(now);
 }
 
 function haveRoom(limits: readonly Limit[], amount: number, now: number): boolean {
