@@ -39,6 +39,6 @@ export function expectedUsage(call: AccountedCall, meanOutput = USUAL_OUTPUT_TOK
 }
 
 /** Of a key whose answers have so many tokens. */
-export function outputOf({ hasOutput, choices }: AccountedCall, meanOutput: number): number {
+export function outputOf({ hasOutput, choices }: AccountedCall, meanOutput = USUAL_OUTPUT_TOKENS): number {
   return hasOutput ? Math.round(meanOutput * choices) : 0;
 }

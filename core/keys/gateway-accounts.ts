@@ -17,7 +17,7 @@ import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NotedCall, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
-import { expectedTokens, finalCost } from './call-note.ts';
+import { finalCost, outputOf } from './call-note.ts';
 import { CapReports } from './cap-reports.ts';
 import type { KeySums } from './call-sums.ts';
 import { HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
@@ -93,15 +93,16 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     // A call without output must find room for all of it (all-or-none, key-hold.ts), and one that is refused without a known price is looked at before it is sent.
     const isUsual = call.hasOutput && !key.refusesUnpriced && ledger.isShared !== true;
     const hasRoom = sums !== undefined && this.#hasRoom(sums, heldAt) && isUsual;
-    const taken = key.hasRates ? this.#takeRates(call, key) : undefined;
+    const input = key.hasRates && key.countsTokens ? call.inputTokens() : undefined;
+    const taken = key.hasRates ? this.#takeRates(call, key, input) : undefined;
     if (sums === undefined) return new KeyPass(call, { key, taken, places: this.#places.of(key) }, this.#admit);
     sums.places ??= this.#places.of(key);
-    return new KeyHold(call, { key, taken, places: sums.places, hasRoom, at: heldAt, sums }, this.#reserve);
+    return new KeyHold(call, { key, taken, places: sums.places, hasRoom, at: heldAt, input, sums }, this.#reserve);
   }
 
-  #takeRates(call: AccountedCall, key: NamedKey): TakenTokens | undefined {
-    // To estimate a prompt takes time.
-    const tokens = key.countsTokens ? expectedTokens(call, this.#options.ledger.meanOutput(key.name)) : 0;
+  /** `input` is left out where no limit counts tokens, since to estimate a prompt takes time. */
+  #takeRates(call: AccountedCall, key: NamedKey, input: number | undefined): TakenTokens | undefined {
+    const tokens = input === undefined ? 0 : input + outputOf(call, this.#options.ledger.meanOutput(key.name));
     return this.#rates.take(key, { request: call.request, tokens }, call.startedAt);
   }
 
@@ -321,7 +322,7 @@ class KeyPass implements Hold {
   readonly taken: TakenTokens | undefined;
   readonly #admit: (pass: KeyPass) => Promise<void> | undefined;
 
-  constructor(call: AccountedCall, { key, places, taken }: Omit<KeyTerms, 'hasRoom' | 'at'>, admit: (pass: KeyPass) => Promise<void> | undefined) {
+  constructor(call: AccountedCall, { key, places, taken }: Omit<KeyTerms, 'hasRoom' | 'at' | 'input'>, admit: (pass: KeyPass) => Promise<void> | undefined) {
     this.call = call;
     this.owner = key;
     this.places = places;

@@ -28,6 +28,7 @@ import type { NamedKey } from './named-key.ts';
 const NOTHING: Used = { usd: 0, tokens: 0 };
 const NOT_NOTED: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 export const NOTHING_UNDER_WAY: UnderWay = { roughly: () => NOTHING, exactly: () => NOTHING };
+const NOT_COUNTED = -1;
 const LOOK_EVERY_MS = 100;
 /** A call that was seen so often is no short one, and counts by itself if the process is killed. */
 const LOOKS_OF_SHORT = 2;
@@ -51,6 +52,8 @@ export interface KeyTerms {
   readonly hasRoom: boolean;
   /** When that was, in epoch milliseconds. */
   readonly at: number;
+  /** The tokens of its input by estimate, if they were counted already: to count them costs as much as to note the call. */
+  readonly input?: number | undefined;
   /** What is kept for calls of the key, if that was looked up already. */
   readonly sums?: KeySums | undefined;
 }
@@ -77,8 +80,8 @@ export class KeyHold implements Hold, OpenCall {
   readonly hasRoom: boolean;
   readonly #reserve: Reserve;
   isAdmitted = false;
-  /** What it counts with while nothing is known of it, and its output at least. */
-  expectedInput = 0;
+  /** What it counts with while nothing is known of it, and its output at least. The input is NOT_COUNTED until somebody asks. */
+  expectedInput: number;
   expectedOutput = 0;
   /** When it was accepted, or noted last, in epoch milliseconds. */
   notedAt: number;
@@ -90,10 +93,11 @@ export class KeyHold implements Hold, OpenCall {
   /** So often it was seen under way by a look of all calls. */
   looks = 0;
 
-  constructor(call: AccountedCall, { key, places, taken, hasRoom, at, sums }: KeyTerms, reserve: Reserve) {
+  constructor(call: AccountedCall, { key, places, taken, hasRoom, at, input, sums }: KeyTerms, reserve: Reserve) {
     this.call = call;
     this.owner = key;
     this.notedAt = at;
+    this.expectedInput = input ?? NOT_COUNTED;
     this.places = places;
     this.taken = taken;
     this.hasRoom = hasRoom;
@@ -254,7 +258,7 @@ export class HeldCalls {
     if (hold.hasEnded) return undefined; // its caller has left, and it will not be sent
     const { call } = hold;
     hold.pricer = pricer;
-    hold.expectedInput = call.inputTokens();
+    if (hold.expectedInput === NOT_COUNTED) hold.expectedInput = call.inputTokens();
     hold.expectedOutput = outputOf(call, meanOutput);
     if (hold.slot < 0) this.#join(hold);
     this.#timer ??= this.#looking();
