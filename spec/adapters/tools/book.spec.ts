@@ -102,7 +102,7 @@ t.test(
       { ...entry, args: ['/srv/other'] },
       { ...entry, args: ['/srv/shared', '--allow-all'] },
       { ...entry, env: { LANG: 'C', NODE_OPTIONS: '--require /tmp/evil.js' } },
-      { ...entry, env: { LANG: '/tmp' } },
+      { ...entry, env: { LANG: 'POSIX' } },
       { url: 'https://mcp.example' },
     ];
     for (const other of others) {
