@@ -364,7 +364,8 @@ function write(hold: KeyHold, used: Usage | undefined): KeyHold {
   const { plain } = hold.pricer;
   hold.usage = usage;
   if (used === undefined && plain !== undefined) {
-    hold.costUsd = (usage.inputTokens * plain.input + usage.outputTokens * plain.output) / 1e6; // as each call is noted first
+    hold.costUsd = (usage.inputTokens * plain.input + usage.outputTokens * plain.output) / 1e6; // the first note of a call, and most have no other
+    hold.leastUsd = null;
     return hold;
   }
   hold.costUsd = hold.pricer.exact(usage);

@@ -15,8 +15,8 @@ export interface Bound extends Figures {
 }
 
 /**
- * What is kept for the calls of a key by each of those who count them, who looks whether it is its own. It lies with the key, because each call asks for all of it,
- * and to look it up by the key costs more than most of what is done with it.
+ * What three parts of the accounts have found for a key. Each part checks that an entry is its own. It lies with the key because each call needs it: a look-up by the key
+ * would cost more than most of what is done with it.
  */
 export interface KeptForCalls {
   rates: unknown;

@@ -20,7 +20,7 @@ interface Cap {
   readonly period: keyof PeriodSums;
 }
 
-/** In this order `isFar` has their halves. */
+/** Their halves are in this order, too. */
 const CAPS: readonly Cap[] = [
   { field: 'usdPerDay', unit: 'usd', period: 'day' },
   { field: 'tokensPerDay', unit: 'tokens', period: 'day' },
