@@ -93,9 +93,9 @@ interface GatewayTargetOptions {
   readonly conversations?: Conversations;
 }
 
-/** Keys of which no limit is reached: one without limits, one with a cap, and one with every limit, in a group with every limit. */
+/** Keys of which no limit is reached, and none is larger than somebody would set it: one without limits, one with a cap, and one with every limit, in a group with every limit. */
 export async function makeKeys(server: Server): Promise<Readonly<Record<'plain' | 'capped' | 'limited', string>>> {
-  const figures = { inFlight: 1000, requestsPerMinute: 1e9, tokensPerMinute: 1e12, unpriced: 'allow' };
+  const figures = { inFlight: 1000, requestsPerMinute: 1e7, tokensPerMinute: 1e9, unpriced: 'allow' };
   const caps = { usdPerDay: 1e6, usdPerWeek: 1e6, usdPerMonth: 1e6, tokensPerDay: 1e12, tokensPerMonth: 1e12 };
   const call = async (method: string, path: string, body: object): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' };

@@ -65,7 +65,11 @@ interface Short {
   readonly waitMs: number;
 }
 
-const NONE: readonly Limit[] = [];
+/** A limit that does not hold for the call. */
+const NONE = -1;
+
+/** What a call takes from each of its limits by their units. */
+type Cost = Readonly<Record<Limit['unit'], number>>;
 
 /** The request of a call that another process has counted. */
 export const COUNTED: object = {};
@@ -86,17 +90,15 @@ export class RateLimits {
   take(key: LimitedKey, { request, tokens }: RateCost, now = this.#now()): TakenTokens | undefined {
     const limits = this.#limitsOf(key, now);
     const isCounted = request !== undefined && (request === COUNTED || this.#counted.has(request));
-    const ofRequests = isCounted ? NONE : limits.ofRequests;
-    const ofTokens = tokens === undefined ? NONE : limits.ofTokens;
-    const estimate = tokens ?? 0;
-    if (!haveRoom(ofRequests, 1, now) || !haveRoom(ofTokens, estimate, now)) {
-      const short = longestWait(ofTokens, estimate, now, longestWait(ofRequests, 1, now, undefined));
-      if (short !== undefined) throw limited(key, short);
+    const requests = isCounted ? NONE : 1;
+    const estimate = tokens ?? NONE;
+    const { all, bucketsOfTokens } = limits;
+    for (const limit of all) {
+      const amount = limit.unit === 'requests' ? requests : estimate;
+      if (amount !== NONE && !limit.bucket.tryTake(amount, now)) throw refused(key, limits, limit, { requests, tokens: estimate }, now);
     }
-    for (const { bucket } of ofRequests) bucket.take(1, now);
-    for (const { bucket } of ofTokens) bucket.take(estimate, now);
     if (request !== undefined) this.#counted.add(request);
-    return ofTokens.length === 0 ? undefined : { buckets: limits.bucketsOfTokens, tokens: estimate, at: now };
+    return tokens === undefined || bucketsOfTokens.length === 0 ? undefined : { buckets: bucketsOfTokens, tokens, at: now };
   }
 
   /** The call has ended. A client that leaves before its call has told what it used gets nothing back: else it could have for nothing what it has seen. */
@@ -178,19 +180,16 @@ function tightest(limits: readonly Limit[], now: number): RateState | undefined 
   return found?.state(now);
 }
 
-function haveRoom(limits: readonly Limit[], amount: number, now: number): boolean {
-  for (const { bucket } of limits) if (!bucket.hasRoom(amount, now)) return false;
-  return true;
-}
-
-/** Of the limits that have less than this left, and `other`, the one that has it again last. */
-function longestWait(limits: readonly Limit[], amount: number, now: number, other: Short | undefined): Short | undefined {
-  let found = other;
-  for (const limit of limits) {
-    const waitMs = limit.bucket.waitMs(amount, now);
-    if (waitMs > (found?.waitMs ?? 0)) found = { limit, amount, waitMs };
-  }
-  return found;
+/** all-or-none: puts back what was taken before `short`. The error names the limit that has room again last. */
+function refused(key: LimitedKey, { all }: Limits, short: Limit, cost: Cost, now: number): BlockhouseError {
+  for (const { bucket, unit } of all.slice(0, all.indexOf(short))) if (cost[unit] !== NONE) bucket.putBack(cost[unit]);
+  const waits = all
+    .filter(({ unit }) => cost[unit] !== NONE)
+    .map((limit) => ({ limit, amount: cost[limit.unit], waitMs: limit.bucket.waitMs(cost[limit.unit], now) }));
+  return limited(
+    key,
+    waits.reduce((longest, each) => (each.waitMs > longest.waitMs ? each : longest)),
+  );
 }
 
 function limited({ name }: LimitedKey, { limit: { bound, unit }, amount, waitMs }: Short): BlockhouseError {

@@ -43,12 +43,20 @@ export class TokenBucket {
     return tooMuch <= 0 ? 0 : tooMuch / this.#perMs;
   }
 
-  /** True if so much may be taken now. */
-  hasRoom(amount: number, now: number): boolean {
+  /** Takes so much if it may be taken now. */
+  tryTake(amount: number, now: number): boolean {
     this.#drain(now);
-    return this.#used <= Math.max(0, this.#limit - amount);
+    if (this.#used > Math.max(0, this.#limit - amount)) return false;
+    this.#used += amount;
+    return true;
   }
 
+  /** What was taken in this moment is not wanted. */
+  putBack(amount: number): void {
+    this.#used = Math.max(0, this.#used - amount);
+  }
+
+  /** Takes so much, whether or not it is left. */
   take(amount: number, now: number): void {
     this.#drain(now);
     this.#used += amount;

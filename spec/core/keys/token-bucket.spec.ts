@@ -14,6 +14,18 @@ t.test('so much may be taken at once, and then as much as runs off', async (t) =
   t.equal(bucket.waitMs(60, 60_000), 0);
 });
 
+t.test('what may not be taken now is not taken, and what is put back may be taken again', async (t) => {
+  const bucket = new TokenBucket(60, 0);
+  t.ok(bucket.tryTake(59, 0));
+  t.notOk(bucket.tryTake(2, 0));
+  t.same(bucket.state(0), { limit: 60, remaining: 1, resetMs: 59_000 });
+  t.ok(bucket.tryTake(1, 0));
+  bucket.putBack(1);
+  t.ok(bucket.tryTake(1, 0));
+  t.notOk(bucket.tryTake(1, 999));
+  t.ok(bucket.tryTake(1, 1000), 'a second later');
+});
+
 t.test('what is larger than the limit needs an empty bucket, and makes what follows wait for all of it', async (t) => {
   const bucket = new TokenBucket(1000, 0);
   t.equal(bucket.waitMs(5000, 0), 0);
