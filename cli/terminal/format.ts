@@ -12,17 +12,21 @@ const UNITS: readonly [seconds: number, letter: string][] = [
 
 /** A number of milliseconds as its largest whole unit, such as `3m`. */
 export function span(milliseconds: number): string {
-  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
-  const [size, letter] = UNITS.find(([unit]) => seconds >= unit) ?? [1, 's'];
-  return `${Math.floor(seconds / size)}${letter}`;
+  return inUnits(milliseconds, Math.floor);
 }
 
-/** `3m ago`, `in 2h` or `now`. `time` is ISO 8601, `now` epoch milliseconds. */
+function inUnits(milliseconds: number, whole: (units: number) => number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const [size, letter] = UNITS.find(([unit]) => seconds >= unit) ?? [1, 's'];
+  return `${whole(seconds / size)}${letter}`;
+}
+
+/** `3m ago`, `in 2h` or `now`. `time` is ISO 8601, `now` epoch milliseconds. What comes is rounded: somebody who has just said 30d reads 30d. */
 export function relative(time: string | null | undefined, now: number): string {
   const at = time == null ? Number.NaN : Date.parse(time);
   if (Number.isNaN(at)) return UNKNOWN;
   const distance = now - at;
-  if (distance < -1000) return `in ${span(-distance)}`;
+  if (distance < -1000) return `in ${inUnits(-distance, Math.round)}`;
   return distance < 1000 ? 'now' : `${span(distance)} ago`;
 }
 

@@ -126,7 +126,7 @@ export class ConnectionStore implements ConnectionBook {
   #indexOf(keys: readonly EntryKey[], label: string): number {
     const labels = labelsOf(keys, this.#options.env);
     const index = labels.indexOf(label);
-    if (index < 0) throw invalidRequest('key', `must be one of ${labels.join(', ') || 'several keys, which the entry does not have'}`);
+    if (index < 0) throw invalidRequest('key', `must be ${oneOf(labels) ?? 'one of several keys, which the entry does not have'}`);
     return index;
   }
 
@@ -270,6 +270,12 @@ interface KeyCounts extends PlaceCounts {
 }
 
 const NO_COUNTS: PlaceCounts = { calls: 0, inputTokens: 0, cachedTokens: 0 };
+
+/** Undefined for none. */
+function oneOf(labels: readonly string[]): string | undefined {
+  const [first] = labels;
+  return labels.length > 1 ? `one of ${labels.join(', ')}` : first === undefined ? undefined : `${first}, the only label there is`;
+}
 
 function shownKey(label: string, source: string, counts: KeyCounts): ShownConnectionKey {
   const { inFlight, calls } = counts;

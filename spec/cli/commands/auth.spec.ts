@@ -183,7 +183,7 @@ t.test('a connection gets further keys under labels, and loses one by its label;
   t.same(stored(), { keys: [{ apiKey: KEY }] });
   for (const [args, input, told] of [
     [['rm', 'groq', '--key', '…wxyz', '--yes'], '', /key is the only one of groq/],
-    [['rm', 'groq', '--key', 'nobody', '--yes'], '', /key must be one of …wxyz/],
+    [['rm', 'groq', '--key', 'nobody', '--yes'], '', /key must be …wxyz, the only label there is\./],
     [['rm', 'nobody', '--key', 'b', '--yes'], '', /no such connection/],
     [['set', 'nobody', '--add'], KEY, /no such connection yet/],
     [['set', 'groq', '--add', '--label', 'NOT'], KEY, /keys\[1\]\.label does not have the allowed form/],

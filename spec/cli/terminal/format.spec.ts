@@ -9,6 +9,7 @@ t.test('a time is told from now, in both directions', async (t) => {
   const now = Date.parse('2026-11-20T14:00:00.000Z');
   t.equal(relative('2026-11-20T13:57:00.000Z', now), '3m ago');
   t.equal(relative('2026-11-20T14:00:30.000Z', now), 'in 30s');
+  t.equal(relative('2026-12-20T13:59:57.000Z', now), 'in 30d', 'a moment after somebody has said so');
   t.equal(relative('2026-11-20T14:00:00.500Z', now), 'now');
   t.equal(relative(null, now), UNKNOWN);
   t.equal(relative('nonsense', now), UNKNOWN);

@@ -32,7 +32,7 @@ t.test('a schedule is shown with its next runs in both zones, its last outcome, 
   t.strictSame(lines({}), [
     'brief  active  0 8 * * 1-5 Europe/Berlin',
     '  Write the brief.',
-    '  next  2026-11-23 08:00 Europe/Berlin = 2026-11-23 07:00 UTC, in 2d',
+    '  next  2026-11-23 08:00 Europe/Berlin = 2026-11-23 07:00 UTC, in 3d',
     '        2026-11-24 08:00 Europe/Berlin = 2026-11-24 07:00 UTC',
     '        2026-11-25 08:00 Europe/Berlin = 2026-11-25 07:00 UTC',
     '  last  3h ago, failed: No key. (12 runs)',
