@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative, resolve } from 'node:path';
 import t from 'tap';
 import { MODULES } from '../cli/checks.ts';
+import { hasSharedSpec } from './support/coverage/map.ts';
 import { PAGE_IDS } from './support/page-paths.ts';
 import { CLI_ROOMS, CORE_ROOMS, FILE_STORE_USERS, HTTP_ROOMS, type Room } from './support/rooms.ts';
 
@@ -544,9 +545,6 @@ t.test('each of these belongs to the one file that owns it', async (t) => {
 t.test('each source file opens with what it is', async (t) => {
   for (const { path, text } of SOURCES) t.match(text.replace(/^#!.*\n/, ''), /^\/\/ \S.{9,}/, path);
 });
-
-/** Not imported by its name, for it is no TypeScript: tap loads it. */
-const { hasSharedSpec } = (await import(join(ROOT, 'spec/support/coverage-map.js'))) as { hasSharedSpec(source: string): boolean };
 
 /** Types leave nothing behind at run time, and so nothing to test. */
 function hasRunTimeCode(code: string): boolean {

@@ -1,71 +1,19 @@
-// `npm test`: specs that lie together share a process. A process that loads the source, tap and the packages, and runs nothing, costs 0.9 seconds of processor time.
-// `npm test -- spec/core/bus.spec.ts` runs tap with these arguments instead. With `--folder dashboard`, only the specs of that folder in spec/ run.
-//
-// Groups are started here and not by tap, whose command loads a recorder for coverage into each process that a test starts, the servers included.
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+// `npm test`: every spec, in groups that share a process each. `npm test -- spec/core/bus.spec.ts` runs tap with these arguments instead. With `--folder dashboard`, only the specs
+// of that folder in spec/ run.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compileAll, compiledPath } from './compile.ts';
-import { CPU_FILE, type CpuReport, spentSeconds } from './cpu-time.ts';
-import { memoryFolder, TEST_FOLDERS } from './memory-folder.ts';
-import { IS_COMPILED } from './node-args.ts';
+import { runGroups, writeGroups } from './test-groups.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const GROUPS = join(ROOT, '.tap/groups');
 /** tap assembles itself from its plugins within `node_modules`, so this goes when that does. */
 const TAP_IS_BUILT = join(ROOT, 'node_modules/.cache/blockhouse/tap-is-built');
-const TOGETHER = compiledPath('spec/support/together.ts');
-/** How many specs share a process at most. */
-const GROUP_SIZE = 110;
-/** Fewer in folders whose specs wait for servers and browsers, so that these wait beside each other. The longest groups begin first, and the shortest fill up the end. */
-const GROUP_SIZES: Readonly<Record<string, number>> = {
-  dashboard: 15,
-  docs: 15,
-  cases: 9,
-  cli: 50,
-  disk: 48,
-  faults: 7,
-  conformance: 110,
-  e2e: 110,
-  contract: 110,
-  judges: 26,
-  core: 130,
-  transports: 90,
-  adapters: 110,
-};
-/**
- * Specs of what the store does with files keep their folders on the disk, where inodes are used again and a flush takes its time. They are groups of their own. A database on the
- * disk costs three times the processor time of one in memory, and no fact about it depends on the place.
- */
-const ON_DISK = ['core/store/files/', 'faults/durability.', 'faults/files.', 'cases/kill.'];
-const DISK = 'disk';
-/** Twice the cores that the suite is made for: most specs wait now and then. */
-const JOBS = 4;
-/** A limit that only a hang reaches, also on a busy machine with a slow disk. */
-const LIMIT_SECONDS = 900;
-const INDENT = '    ';
-/** So many specs are named with their processor time at the end. */
-const LONGEST = 10;
-
-interface Outcome {
-  readonly name: string;
-  readonly text: string;
-  readonly isGood: boolean;
-  readonly ms: number;
-  readonly cpu: CpuReport;
-}
-
-interface Group {
-  readonly path: string;
-  /** Where its tests have their folders; undefined for the usual places. */
-  readonly folders: string | undefined;
-}
 
 const args = process.argv.slice(2);
 const { folder } = parseArgs({ args, options: { folder: { type: 'string' } }, strict: false }).values;
-process.exitCode = args.length > 0 && folder === undefined ? runTap(args) : await runGroups(await writeGroups(folder));
+process.exitCode =
+  args.length > 0 && folder === undefined ? runTap(args) : await runGroups(await writeGroups({ isWanted: (each) => folder === undefined || folder === each }));
 
 function runTap(args: readonly string[]): number {
   const tap = (given: readonly string[]): number =>
@@ -77,137 +25,4 @@ function runTap(args: readonly string[]): number {
     writeFileSync(TAP_IS_BUILT, '');
   }
   return tap(args);
-}
-
-/** Specs by the folder in spec/ that they lie in, at any depth, or under `DISK`. */
-function specsByFolder(): Map<string, string[]> {
-  const folders = new Map<string, string[]>();
-  const names = readdirSync(join(ROOT, 'spec'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.spec.ts'));
-  for (const name of names.sort()) {
-    const folder = ON_DISK.some((each) => name.startsWith(each)) ? DISK : name.includes('/') ? (name.split('/')[0] as string) : 'spec';
-    folders.set(folder, [...(folders.get(folder) ?? []), `spec/${name}`]);
-  }
-  return folders;
-}
-
-/** The specs in their order, in runs of at most `size` that are all about as long. */
-function inRuns(specs: readonly string[], size: number): string[][] {
-  const count = Math.ceil(specs.length / size);
-  const at = (index: number): number => Math.floor((index * specs.length) / count);
-  return Array.from({ length: count }, (_, index) => specs.slice(at(index), at(index + 1)));
-}
-
-/** Compiles everything, writes a test file for each group, of one folder or of all, and returns them: those that take longest first. */
-async function writeGroups(only?: string | boolean): Promise<Group[]> {
-  await compileAll();
-  rmSync(GROUPS, { recursive: true, force: true });
-  mkdirSync(GROUPS, { recursive: true });
-  const memory = memoryFolder();
-  const folders = [...specsByFolder()].filter(([folder]) => only === undefined || folder === only);
-  const groups = folders.flatMap(([folder, specs]) => {
-    const size = GROUP_SIZES[folder];
-    return inRuns(specs, size ?? GROUP_SIZE).map((group, index) => {
-      const name = `${folder}-${index + 1}`;
-      const path = join(GROUPS, `${name}.mjs`);
-      writeFileSync(path, `import { runTogether } from '../../${TOGETHER}';\nawait runTogether(${JSON.stringify(group, null, 2)});\n`);
-      return { path, folders: memory === undefined || folder === DISK ? undefined : join(memory, name), folder };
-    });
-  });
-  const order = Object.keys(GROUP_SIZES);
-  const placeOf = (folder: string): number => (order.includes(folder) ? order.indexOf(folder) : order.length);
-  return groups.toSorted((one, other) => placeOf(one.folder) - placeOf(other.folder));
-}
-
-/** Prints each group as a subtest when it has ended, and at last the sum of all. Returns the exit code. */
-async function runGroups(groups: readonly Group[]): Promise<number> {
-  const begin = performance.now();
-  const waiting = [...groups];
-  const outcomes: Outcome[] = [];
-  const work = async (): Promise<void> => {
-    for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
-      const outcome = await runGroup(group);
-      outcomes.push(outcome);
-      const title = `${outcomes.length} - ${outcome.name} # time=${outcome.ms.toFixed(0)}ms cpu=${sumOf(Object.values(outcome.cpu)).toFixed(1)}s`;
-      print(`# Subtest: ${outcome.name}\n${outcome.text.replace(/^(?=.)/gm, INDENT)}${outcome.isGood ? 'ok' : 'not ok'} ${title}\n\n`);
-    }
-  };
-  const inMemory = groups.filter(({ folders }) => folders !== undefined).length;
-  print(`TAP version 14\n# ${inMemory} of ${groups.length} processes have the folders of their tests in memory\n`);
-  await Promise.all(Array.from({ length: JOBS }, work));
-  print(`1..${outcomes.length}\n${cpuOf(outcomes)}\n${summaryOf(outcomes)}\n# time=${(performance.now() - begin).toFixed(0)}ms\n`);
-  return outcomes.every(({ isGood }) => isGood) ? 0 : 1;
-}
-
-/** A group is good when tap says so by its exit code, and has counted its tests. */
-async function runGroup({ path, folders }: Group): Promise<Outcome> {
-  const begin = performance.now();
-  const cpuFile = `${path}.cpu.json`;
-  // Node would read these certificates at each start, which takes longer than all the rest of it. No test leaves this machine.
-  const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
-  if (folders !== undefined) mkdirSync(join(folders, 'tmp'), { recursive: true });
-  const child = spawn(process.execPath, ['--enable-source-maps', path], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      ...environment,
-      TAP: '1',
-      TAP_TIMEOUT: String(LIMIT_SECONDS),
-      [CPU_FILE]: cpuFile,
-      [IS_COMPILED]: '1',
-      ...(folders !== undefined && { [TEST_FOLDERS]: join(folders, 'fixtures'), TMPDIR: join(folders, 'tmp') }),
-    },
-    timeout: (LIMIT_SECONDS + 60) * 1000,
-    killSignal: 'SIGKILL',
-  });
-  const end = (): boolean => child.kill('SIGKILL');
-  process.prependOnceListener('exit', end); // before the folders are removed
-  let text = '';
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    text += piece;
-  });
-  const [code, signal] = await once(child, 'close');
-  process.off('exit', end);
-  if (folders !== undefined) rmSync(folders, { recursive: true, force: true });
-  const isWhole = countsOf(text) !== undefined;
-  if (!isWhole) text += `\nnot ok - the process ended with ${code ?? signal} before tap had counted its tests\n`;
-  // A process that was killed has written nothing.
-  const cpu = existsSync(cpuFile) ? (JSON.parse(readFileSync(cpuFile, 'utf8')) as CpuReport) : {};
-  return { name: basename(path, '.mjs'), text, isGood: code === 0 && isWhole, ms: performance.now() - begin, cpu };
-}
-
-/** What tap's last line says: `# { total: 12, pass: 11, skip: 1 }`. */
-function countsOf(text: string): Record<string, number> | undefined {
-  const counts = /^# \{ (total: .*) \}$/m.exec(text)?.[1];
-  if (counts === undefined) return undefined;
-  return Object.fromEntries([...counts.matchAll(/(\w+): (\d+)/g)].map(([, name = '', count]) => [name, Number(count)]));
-}
-
-function summaryOf(outcomes: readonly Outcome[]): string {
-  const sums: Record<string, number> = { total: 0, pass: 0 };
-  for (const { text, isGood } of outcomes) {
-    // A process that dies after its last test has no failed test, and has failed.
-    const counts = { ...countsOf(text), ...(!isGood && { fail: countsOf(text)?.['fail'] ?? 1 }) };
-    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
-  }
-  const parts = Object.entries(sums).map(([name, sum]) => `${name}: ${sum}`);
-  return `# { ${parts.join(', ')} }`;
-}
-
-/** Where the processor time went: all of it, the specs that took most, and what came before the first spec of each process. */
-function cpuOf(outcomes: readonly Outcome[]): string {
-  const specs = outcomes.flatMap(({ cpu }) => Object.entries(cpu)).sort(([, a], [, b]) => b - a);
-  const starts = sumOf(specs.filter(([name]) => name === '').map(([, seconds]) => seconds));
-  const longest = specs.filter(([name]) => name !== '').slice(0, LONGEST);
-  return [
-    `# cpu=${spentSeconds().toFixed(1)}s, of which ${starts.toFixed(1)}s before the first spec of ${outcomes.length} processes`,
-    ...longest.map(([name, seconds]) => `# cpu=${seconds.toFixed(1)}s ${name}`),
-  ].join('\n');
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0);
-}
-
-function print(text: string): void {
-  process.stdout.write(text);
 }

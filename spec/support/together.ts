@@ -17,8 +17,8 @@ import { TEST_FOLDERS } from './memory-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Paths are relative to the root of the repository. */
-export async function runTogether(specs: readonly string[]): Promise<void> {
+/** Paths are relative to the root of the repository. Before each spec, `begin` is called with its path: the one before has ended. */
+export async function runTogether(specs: readonly string[], begin: (spec: string) => Promise<void> | void = () => undefined): Promise<void> {
   t.setTimeout = () => undefined; // one-limit
   const folders = env[TEST_FOLDERS];
   if (folders !== undefined) {
@@ -33,6 +33,7 @@ export async function runTogether(specs: readonly string[]): Promise<void> {
     await t.test(`${spec} can be loaded`, async () => {
       loaded += 1;
       notes.begin(spec);
+      await begin(spec);
       await import(pathToFileURL(resolve(ROOT, compiledPath(spec))).href);
     });
   }

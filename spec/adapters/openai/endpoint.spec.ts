@@ -1,5 +1,5 @@
 import t from 'tap';
-import { apiOf, endpointURL, isLoopback, isOwnHost } from '../../../adapters/openai/endpoint.ts';
+import { apiOf, endpointURL, isLoopback, isOwnHost, listURL } from '../../../adapters/openai/endpoint.ts';
 import { settingsOf } from './support.ts';
 
 t.test("OpenAI's own hosts get /responses, every other base URL /chat/completions", async (t) => {
@@ -43,4 +43,12 @@ t.test('only literal loopback spellings are this machine', async (t) => {
     t.ok(isLoopback(settingsOf({ baseURL })), baseURL);
   for (const baseURL of ['http://localhost.example/v1', 'http://127.example/v1', 'http://10.0.0.1/v1', 'no url'])
     t.notOk(isLoopback(settingsOf({ baseURL })), baseURL);
+});
+
+t.test('models are listed beside the other paths, elsewhere where a server has its own list, or nowhere', async (t) => {
+  const at = (list?: string | false) =>
+    listURL({ ...settingsOf({ baseURL: 'https://llm.example/v1' }), ...(list !== undefined && { endpoint: { quirks: { list } } }) } as never)?.href;
+  t.equal(at(), 'https://llm.example/v1/models');
+  t.equal(at('/api/tags'), 'https://llm.example/v1/api/tags');
+  t.equal(at(false), undefined);
 });

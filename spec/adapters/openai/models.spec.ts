@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DEFAULT_MODEL, isReasoningModel, MODELS } from '../../../adapters/openai/models.ts';
+import { DEFAULT_MODEL, effortFor, isReasoningModel, MODELS } from '../../../adapters/openai/models.ts';
 
 t.test('the default model is listed first, and no id twice', async (t) => {
   t.equal(DEFAULT_MODEL, 'gpt-6.1-terra');
@@ -34,4 +34,19 @@ t.test('whether a model reasons follows from its id', async (t) => {
     t.ok(isReasoningModel(id), id);
   for (const id of ['gpt-4.1', 'gpt-4o', 'gpt-5-chat-latest', 'gpt-oss-120b', 'openai/gpt-oss-20b', 'llama-4', 'olmo-2', 'chatgpt-4o-latest', 'vendor/o'])
     t.notOk(isReasoningModel(id), id);
+});
+
+t.test('the o series gets the nearest of its three efforts, and every other model what was asked', async (t) => {
+  for (const [effort, nearest] of [
+    ['none', 'low'],
+    ['minimal', 'low'],
+    ['low', 'low'],
+    ['medium', 'medium'],
+    ['high', 'high'],
+    ['xhigh', 'high'],
+    ['max', 'high'],
+  ] as const) {
+    t.equal(effortFor('o4-mini', effort), nearest, effort);
+    t.equal(effortFor('gpt-6.1-terra', effort), effort);
+  }
 });

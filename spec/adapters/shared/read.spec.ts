@@ -1,5 +1,22 @@
 import t from 'tap';
-import { asArray, asCount, asObject, asString, lookUp, metadataOf, parseArguments, shortened, sumCounts } from '../../../adapters/shared/read.ts';
+import {
+  asArray,
+  asCount,
+  asObject,
+  asPart,
+  assertParseable,
+  assertRecord,
+  asString,
+  countOfRequest,
+  expectList,
+  expectObject,
+  expectText,
+  lookUp,
+  metadataOf,
+  parseArguments,
+  shortened,
+  sumCounts,
+} from '../../../adapters/shared/read.ts';
 
 t.test('a value of the expected type is read as it is, another one as nothing', async (t) => {
   const object = { a: 1 };
@@ -59,4 +76,42 @@ t.test('a long record is shortened to what matters, and what is no whole object 
   for (const response of [null, 'x', [1], 5]) t.equal(of({ response }), JSON.stringify({ response }));
   t.equal(shortened(long, wanted), long);
   t.equal(shortened('{"a":1}', wanted), '{"a":1}', 'a short one stays, too');
+});
+
+t.test('what an answer must have may be absent, and is malformed as anything else', async (t) => {
+  for (const nothing of [undefined, null]) {
+    t.equal(expectText(nothing, 'a text'), '');
+    t.same(expectList(nothing, 'a list'), []);
+    t.same(expectObject(nothing, 'an object'), {});
+  }
+  t.equal(expectText('x', 'a text'), 'x');
+  t.same(expectList([1], 'a list'), [1]);
+  t.same(expectObject({ a: 1 }, 'an object'), { a: 1 });
+  t.throws(() => expectText(1, 'the text of a block'), { code: 'UPSTREAM_MALFORMED', message: /the text of a block is not a string/ });
+  t.throws(() => expectList({}, 'its content'), { code: 'UPSTREAM_MALFORMED', message: /its content is not a list/ });
+  t.throws(() => expectObject([], 'its usage'), { code: 'UPSTREAM_MALFORMED', message: /its usage is not an object/ });
+});
+
+t.test('a part of a count is reported where it is more than nothing, and no request has 0 tokens beside an answer', async (t) => {
+  for (const [value, part] of [
+    [0, undefined],
+    [-1, undefined],
+    ['7', 7],
+    [3, 3],
+  ] as const)
+    t.equal(asPart(value), part, String(value));
+  t.equal(countOfRequest(0, 5), undefined);
+  t.equal(countOfRequest(0, 0), 0);
+  t.equal(countOfRequest(0, undefined), 0);
+  t.equal(countOfRequest(9, 5), 9);
+});
+
+t.test('a long answer is refused for its depth or the number of its values before it is parsed', async (t) => {
+  const pad = ' '.repeat(256 * 1024);
+  const deep = Buffer.from(`${'['.repeat(5000)}${']'.repeat(5000)}${pad}`);
+  t.throws(() => assertParseable(deep), { code: 'UPSTREAM_MALFORMED', message: /it nests deeper than \d+ levels/ });
+  t.throws(() => assertParseable(Buffer.from(`[1,2,3]${pad}`), 2), { code: 'UPSTREAM_MALFORMED', message: /it has more than 2 JSON values/ });
+  t.throws(() => assertRecord(deep.toString()), { code: 'UPSTREAM_MALFORMED' });
+  t.doesNotThrow(() => assertParseable(Buffer.from(`[1,2,3]${pad}`)));
+  t.doesNotThrow(() => assertRecord('[1]'));
 });

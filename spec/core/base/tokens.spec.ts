@@ -1,6 +1,6 @@
 import t from 'tap';
 import { newRequestId } from '../../../core/base/request-id.ts';
-import { estimateTokens, TokenEstimate } from '../../../core/base/tokens.ts';
+import { estimateTokens, isCount, TokenEstimate } from '../../../core/base/tokens.ts';
 
 t.test('tokens are estimated by the length of the text and its script', async (t) => {
   const cases: [string, number][] = [
@@ -34,4 +34,9 @@ t.test('ids of requests do not repeat, also beyond the random bytes that are dra
     ids.filter((id) => !/^req_[0-9a-f]{24}$/.test(id)),
     [],
   );
+});
+
+t.test('a number of tokens is whole, and not below zero', async (t) => {
+  for (const count of [0, 1, 2 ** 40]) t.ok(isCount(count), String(count));
+  for (const other of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '1', null, undefined]) t.notOk(isCount(other), String(other));
 });

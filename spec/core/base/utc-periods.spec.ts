@@ -1,6 +1,6 @@
 import t from 'tap';
 import { isoTime } from '../../../core/base/iso-time.ts';
-import { monthOf, nextUtcDay, nextUtcMonth, nextUtcWeek, weekOf } from '../../../core/base/utc-periods.ts';
+import { firstOfMonth, firstOfWeek, monthOf, nextUtcDay, nextUtcMonth, nextUtcWeek, weekOf } from '../../../core/base/utc-periods.ts';
 
 const at = (ms: number): string => new Date(ms).toISOString();
 
@@ -24,4 +24,13 @@ t.test('a week begins on Monday, a month on its first day, also across a year', 
 
 t.test('a time is written as ISO 8601, again and again', async (t) => {
   for (const ms of [0, 0, 1, 1_763_820_202_123, 0]) t.equal(isoTime(ms), new Date(ms).toISOString());
+});
+
+t.test('a time has the first day of its week and of its month', async (t) => {
+  for (const [now, week, month] of [
+    ['2026-11-22T23:59:59.999Z', '2026-11-16', '2026-11-01'],
+    ['2026-11-23T00:00:00.000Z', '2026-11-23', '2026-11-01'],
+    ['2027-01-01T12:00:00.000Z', '2026-12-28', '2027-01-01'],
+  ] as const)
+    t.same([firstOfWeek(Date.parse(now)), firstOfMonth(Date.parse(now))], [week, month], now);
 });

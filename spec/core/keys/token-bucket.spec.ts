@@ -97,3 +97,20 @@ t.test('in no span of time more is used than the limit and what runs off, whatev
     }
   }
 });
+
+t.test('there is room exactly when there is nothing to wait for, and a level that is set runs off too', async (t) => {
+  const bucket = new TokenBucket(60, 0);
+  bucket.setLevel(59, 0);
+  t.equal(bucket.level(0), 59);
+  for (const [amount, now, room] of [
+    [1, 0, true],
+    [2, 0, false],
+    [2, 1000, true],
+    [61, 1000, false],
+    [61, 59_000, true],
+  ] as const) {
+    t.equal(bucket.hasRoom(amount, now), room, `${amount} at ${now}`);
+    t.equal(bucket.waitMs(amount, now) === 0, room);
+  }
+  t.equal(bucket.level(59_000), 0);
+});

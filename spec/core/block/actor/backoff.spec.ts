@@ -1,6 +1,7 @@
 import t from 'tap';
-import { backoffMs, isStale, judgeFailure } from '../../../../core/block/actor/backoff.ts';
+import { backoffMs, isStale, judgeFailure, longestWaitMs } from '../../../../core/block/actor/backoff.ts';
 import { BlockhouseError, ERROR_TABLE, type ErrorCode, type ErrorExtras, invalidRequest } from '../../../../core/errors.ts';
+import { MAX_RETRY_AFTER_MS } from '../../../../core/gateway/retry.ts';
 import { AT, configOf, userEntry } from '../../../support/block-files.ts';
 
 const { retry } = configOf();
@@ -97,4 +98,9 @@ t.test('a failure of one message fails only that message', async (t) => {
   for (const path of ['messages', 'messages[3].content', '']) t.equal(judgeFailure(invalidRequest(path, 'is bad')), 'message', path);
   t.equal(judge('INVALID_REQUEST'), 'message');
   t.equal(judge('UPSTREAM_REJECTED', { upstreamStatus: 400 }), 'message');
+});
+
+t.test('no attempt is further away than what a provider may ask for, or what the block allows if that is longer', async (t) => {
+  t.equal(longestWaitMs({ ...retry, maxDelayMs: 1 }), MAX_RETRY_AFTER_MS);
+  t.equal(longestWaitMs({ ...retry, maxDelayMs: MAX_RETRY_AFTER_MS + 1 }), MAX_RETRY_AFTER_MS + 1);
 });

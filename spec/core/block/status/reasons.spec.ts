@@ -1,5 +1,5 @@
 import t from 'tap';
-import { faultReason, haltReason, stalledReason, unconfiguredReason } from '../../../../core/block/status/reasons.ts';
+import { crashLoopReason, crashReason, faultReason, haltReason, stalledReason, unconfiguredReason } from '../../../../core/block/status/reasons.ts';
 import { BlockhouseError, ERROR_TABLE, type ErrorCode, invalidRequest } from '../../../../core/errors.ts';
 import { notTrusted } from '../../../../core/gateway/egress.ts';
 
@@ -47,4 +47,22 @@ t.test('the reason of the kill switch says why it was set, if that is known', as
 
 t.test('a message whose attempt ended without an outcome waits', async (t) => {
   t.match(stalledReason(), { code: 'WAITING', message: /will be retried later/, fix: null });
+});
+
+t.test('a defect is named by its code or its class only, for its text may hold anything', async (t) => {
+  const secret = 'the text of a message';
+  for (const [error, fault] of [
+    [Object.assign(new Error(secret), { code: 'EPIPE' }), 'EPIPE'],
+    [Object.assign(new TypeError(secret), { code: 5 }), 'TypeError'],
+    [secret, 'unknown'],
+  ] as const)
+    t.same(crashReason(error), { code: 'CRASHED', message: `The monitor hit an unexpected error (${fault}) and is restarting.`, fix: null });
+});
+
+t.test('many defects in a row say what the last one was, and where to look', async (t) => {
+  const { message, fix, code } = crashLoopReason('ada', 5, crashReason(new RangeError('x')));
+  t.equal(code, 'CRASH_LOOP');
+  t.match(message, /5 unexpected errors within ten minutes\. .*\(RangeError\)/);
+  t.equal(fix, 'blockhouse logs ada, then blockhouse start ada');
+  t.match(crashLoopReason('ada', 5, null).message, /The last one: unknown$/);
 });

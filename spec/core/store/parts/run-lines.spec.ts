@@ -1,6 +1,6 @@
 // The lines of a journal.
 import t from 'tap';
-import { parseRunLines, runLine } from '../../../../core/store/parts/run-lines.ts';
+import { parseRunLines, runFile, runFileOf, runLine, runName } from '../../../../core/store/parts/run-lines.ts';
 import { callRecord, modelRecord } from '../../../support/tools/records.ts';
 
 t.test('what follows the last newline is not there', async (t) => {
@@ -13,4 +13,15 @@ t.test('a wrong line is named by its number, and an unknown kind is kept', async
   t.throws(() => parseRunLines(Buffer.from('{"t":5}\n')), /line 1: it is not a record/);
   t.throws(() => parseRunLines(Buffer.from('{"t":"unknown","call":"1.1"}\n')), /line 1: why is required/);
   t.match(parseRunLines(Buffer.from('{"t":"later"}\n')).records, [{ t: 'later' }]);
+});
+
+t.test('a journal has the name of its message, whatever a person has written as its id', async (t) => {
+  t.equal(runName('msg_1-a'), 'msg_1-a');
+  for (const id of ['../../etc/passwd', 'a/b', '', 'ä', 'x'.repeat(500)]) t.match(runName(id), /^x-[0-9a-f]{40}$/, id);
+  t.not(runName('a/b'), runName('a/c'));
+});
+
+t.test('a file in runs/ is a journal or a whole result, and any other name is none of ours', async (t) => {
+  for (const ref of [undefined, '1.2', '12.1p']) t.strictSame(runFileOf(runFile('m', ref)), { run: 'm', ref });
+  for (const name of ['m.json', 'm.1.json', '../m.jsonl', 'm.jsonl.tmp', '.jsonl', 'm.1.2q.json']) t.equal(runFileOf(name), undefined, name);
 });
