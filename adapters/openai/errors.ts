@@ -1,4 +1,7 @@
 // OpenAI's errors: `{"error": {message, type, param, code}}` as a body, and the three shapes inside a stream. Pure: no I/O.
+//
+// refused-answer: Groq answers with 400 where the model has not written the JSON or the call that it was to write, and has its text in `failed_generation`. The model has
+//   run, and whoever asked may read what it wrote.
 import type { BlockhouseError, RefusalReason } from '../../core/index.ts';
 import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../shared/provider-errors.ts';
 import { asObject, asString } from '../shared/read.ts';
@@ -41,7 +44,8 @@ export function readError(answer: ErrorAnswer): ProviderError {
   const error = errorIn(answer.json);
   const message = error.message ?? fallbackMessage(answer);
   if (error.isFinal) return { kind: 'rateLimited', message, retryable: false };
-  return { kind: kindOfAnswer(answer.status, error, message), message, retryable: shouldRetry(answer), refusedFor: reasonOf(error) };
+  const retryable = shouldRetry(answer);
+  return { kind: kindOfAnswer(answer.status, error, message), message, retryable, refusedFor: reasonOf(error), ...ranFor(error.written ?? cutText(answer)) };
 }
 
 /** An error after HTTP 200: in an `error` event, in a failed response, or as the only content of a body. */
@@ -49,7 +53,20 @@ export function streamError(value: unknown): ProviderError {
   const error = errorIn(value);
   const message = error.message ?? error.names[0] ?? 'it reported an error without a message';
   if (error.isFinal) return { kind: 'rateLimited', message, retryable: false };
-  return { kind: error.kind ?? 'failed', message, refusedFor: reasonOf(error) };
+  return { kind: error.kind ?? 'failed', message, refusedFor: reasonOf(error), ...ranFor(error.written) };
+}
+
+const REFUSED_ANSWER = 'failed_generation';
+
+/** refused-answer. */
+function ranFor(written: string | undefined): Pick<ProviderError, 'mayHaveRun' | 'writtenBytes'> {
+  return written === undefined ? {} : { mayHaveRun: true, writtenBytes: Buffer.byteLength(written) };
+}
+
+/** What came of such a text where the error is so long that only its beginning was read. */
+function cutText({ json, text }: ErrorAnswer): string | undefined {
+  const at = json === undefined ? text.indexOf(`"${REFUSED_ANSWER}"`) : -1;
+  return at < 0 ? undefined : text.slice(at + REFUSED_ANSWER.length);
 }
 
 function reasonOf({ names }: ErrorText): RefusalReason | undefined {
@@ -79,6 +96,8 @@ interface ErrorText {
   readonly names: readonly string[];
   readonly kind: ProviderErrorKind | undefined;
   readonly isFinal: boolean;
+  /** refused-answer. */
+  readonly written: string | undefined;
 }
 
 /** Compatible servers also write `{"error": "text"}`, `{"message": …}`, `{"detail": …}`, and an HTTP status as `code`. */
@@ -93,5 +112,6 @@ function errorIn(value: unknown): ErrorText {
     names: names.filter((name) => name !== 'error'),
     kind: named ?? kindOfCode(error['code']),
     isFinal: names.some((name) => FINAL.has(name)),
+    written: asString(error[REFUSED_ANSWER]),
   };
 }

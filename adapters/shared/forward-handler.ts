@@ -256,7 +256,7 @@ export class ForwardHandler implements UpstreamHandler {
 
   /** The client must not take a refusal of our credentials for one of its own, nor a redirect, a page of a proxy or a status that HTTP does not have for an answer. */
   #statusFault(answer: ErrorAnswer): BlockhouseError {
-    const failure = toError(this.#provider, this.#call, answer);
+    const failure = toError(this.#provider, this.#call, answer, (bytes) => this.#call.sink.unread(bytes));
     if (
       failure.code === 'UPSTREAM_AUTH' ||
       kindOfStatus(answer.status) === 'auth' ||
@@ -274,6 +274,8 @@ export class ForwardHandler implements UpstreamHandler {
   }
 
   #fault(error: ProviderError, providerFault: ProviderFault | undefined): BlockhouseError {
+    const { writtenBytes = 0 } = error;
+    if (writtenBytes > 0) this.#call.sink.unread(writtenBytes);
     const secrets = this.#secrets();
     const mayHaveRun = this.#hasBegun || (error.mayHaveRun ?? this.#hasUse);
     return withFault(fromProviderError(error, { name: this.#provider.displayName, secrets, mayHaveRun }), providerFault);

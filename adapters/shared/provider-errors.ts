@@ -19,8 +19,10 @@ export interface ProviderError {
   readonly retryable?: boolean | undefined;
   /** The wait that the body asks for, in milliseconds. The shared code reads the header. */
   readonly retryAfterMs?: number | undefined;
-  /** For an error inside a 200 before any part of the answer: true if the model has run anyway. */
+  /** For an error status, or inside a 200 before any part of the answer: true if the model has run anyway. */
   readonly mayHaveRun?: boolean | undefined;
+  /** How many bytes of the model's answer the error has in it. */
+  readonly writtenBytes?: number | undefined;
   /** What is refused about a request; where the adapter does not say it, by the words. */
   readonly refusedFor?: RefusalReason | undefined;
 }

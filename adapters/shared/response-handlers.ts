@@ -21,14 +21,23 @@ import { assertFewValues, assertParseable } from './read.ts';
 const PAGE = /^(?:\xef\xbb\xbf)?\s*</;
 const PAGE_START_BYTES = 256;
 
-/** The error for an answer with an error status, under the provider's name and without the call's secrets. */
-export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
-  return fromProviderError(provider.readError(answer, call.settings), {
+/** The error for an answer with an error status, under the provider's name and without the call's secrets. `unread` gets the size of what a model has written in it. */
+export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnswer, unread?: (bytes: number) => void): BlockhouseError {
+  const error = provider.readError(answer, call.settings);
+  const { mayHaveRun, writtenBytes = 0 } = error;
+  if (writtenBytes > 0) unread?.(writtenBytes);
+  return fromProviderError(error, {
     name: provider.displayName,
     status: answer.status,
     headers: answer.headers,
     secrets: secretsOf(provider.settings, call.settings),
+    ...(mayHaveRun === true && { mayHaveRun }),
   });
+}
+
+/** counts-first, for `toError`. */
+function counted({ sink }: ChatCall): (bytes: number) => void {
+  return (bytes) => sink.emit([{ type: 'unread', bytes }]);
 }
 
 /** What has come of an answer before it failed. */
@@ -143,7 +152,7 @@ export class WholeHandler extends BodyCollector {
   }
 
   override end(): void {
-    if (this.isError) throw toError(this.#provider, this.#call, this.answer());
+    if (this.isError) throw toError(this.#provider, this.#call, this.answer(), counted(this.#call));
     const json = this.#parse();
     let events: ChatEvent[];
     try {
@@ -239,7 +248,7 @@ export class StreamHandler implements UpstreamHandler {
   }
 
   end(): void {
-    if (this.#error !== undefined) throw toError(this.#provider, this.#call, this.#error.answer());
+    if (this.#error !== undefined) throw toError(this.#provider, this.#call, this.#error.answer(), counted(this.#call));
     const body = this.#json;
     const events: ChatEvent[] = [];
     try {
@@ -296,9 +305,10 @@ export class StreamHandler implements UpstreamHandler {
     this.#hasUse ||= events.some((event) => event.type === 'usage' && tellsUse(event.usage));
   }
 
-  /** events-first. */
+  /** events-first, counts-first. */
   #fail(error: unknown, events: readonly ChatEvent[]): never {
-    this.#emit(events);
+    const bytes = error instanceof StreamError ? (error.providerError.writtenBytes ?? 0) : 0;
+    this.#emit(bytes > 0 ? [...events, { type: 'unread', bytes }] : events);
     throw readFailure(error, this.#provider, this.#call, { part: this.#hasPart, use: this.#hasUse });
   }
 }

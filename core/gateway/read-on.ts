@@ -17,6 +17,8 @@ import type { Usage } from '../types.ts';
 export const READ_ON_MS = 600_000;
 /** The most that models write in one answer, their reasoning included; for a request that sets no limit. */
 export const LARGEST_OUTPUT = 128_000;
+/** The largest limit of a request that is believed, as for `config.maxTokens`. Multiplied by the answers that it asks for, a larger one would be no count, which has no price. */
+export const LARGEST_LIMIT = 10_000_000;
 
 /** The most that a model generates a second; no answer of the largest models comes as fast. */
 const TOKENS_A_SECOND = 100;

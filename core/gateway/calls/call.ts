@@ -12,7 +12,7 @@ import type { Permit, Sourced } from '../breaker.ts';
 import type { CallOptions } from '../call-options.ts';
 import { conversationOf } from '../conversation.ts';
 import { hopsIn } from '../hops.ts';
-import { LARGEST_OUTPUT } from '../read-on.ts';
+import { LARGEST_LIMIT, LARGEST_OUTPUT } from '../read-on.ts';
 import { NOBODY } from '../tally.ts';
 
 /** Hashing tens of megabytes would hold up others, each time when a call fails. */
@@ -155,7 +155,7 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
 
   /** The most output tokens that the request allows. */
   get largestOutput(): number {
-    return this.hasOutput ? (this.outputLimit ?? LARGEST_OUTPUT) * this.choices : 0;
+    return this.hasOutput ? Math.min(this.outputLimit ?? LARGEST_OUTPUT, LARGEST_LIMIT) * this.choices : 0;
   }
 
   /** Lets go of what was sent, which may be large: the caller has left, and only the rest of the answer is of interest. */

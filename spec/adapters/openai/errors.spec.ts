@@ -29,6 +29,18 @@ t.test('gotcha: an exhausted quota is rate limiting that no wait cures', async (
   }
 });
 
+t.test('gotcha: an answer that Groq refuses is in its error, and the model has run', async (t) => {
+  const ran = (written: string) => ({ kind: 'rejected', mayHaveRun: true, writtenBytes: Buffer.byteLength(written) });
+  for (const written of ['an ode, and no JSON', 'ü', '']) {
+    const error = { message: 'Failed to generate JSON.', type: 'invalid_request_error', code: 'json_validate_failed', failed_generation: written };
+    t.match(fault(400, error), ran(written));
+    t.match(streamError({ error }), ran(written), 'in a stream, too');
+  }
+  const cut = readError(errorAnswer(400, {}, '{"error":{"message":"m","failed_generation":"an ode that is'));
+  t.match(cut, { mayHaveRun: true, writtenBytes: Number }, 'of one that is too long to be read, what came counts');
+  t.notMatch(fault(400, { message: 'no failed_generation here' }), { mayHaveRun: true });
+});
+
 t.test('a 403 is a missing permission unless it is about the key', async (t) => {
   for (const [error, kind] of [
     [{ code: 'unsupported_country_region_territory', message: 'Country, region, or territory not supported' }, 'rejected'],

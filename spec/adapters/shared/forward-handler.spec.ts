@@ -22,18 +22,23 @@ const PROTOCOL: Protocol = {
     isCut: data === 'cu',
     usage: data === 'used' || data.includes('"count"') ? { outputTokens: 3 } : undefined,
     isUsageOnly: data === 'used',
-    error: data === 'broken' || data.includes('"error"') ? { kind: 'failed', message: 'It broke.' } : undefined,
+    error: data === 'broken' || data.includes('"error"') ? { kind: 'failed', message: 'It broke.', ...ranIn(data) } : undefined,
   }),
   answerMembers: ['usage', 'error'],
   writtenMember: 'said',
   readUsage: ({ usage }) => (usage === undefined ? {} : { outputTokens: Number(asObject(usage)['out']) }),
-  errorIn: ({ error }) => (error === undefined ? undefined : { kind: 'failed', message: 'It broke.' }),
+  errorIn: ({ error }) => (error === undefined ? undefined : { kind: 'failed', message: 'It broke.', ...ranIn(JSON.stringify(error)) }),
 };
+
+/** An error may have what the model has written. */
+function ranIn(text: string) {
+  return text.includes('"ran"') && { mayHaveRun: true, writtenBytes: 70 };
+}
 
 const PROVIDER = {
   displayName: 'Words',
   settings: { apiKey: { secret: true } },
-  readError: ({ status, text }) => ({ kind: kindOfStatus(status), message: text }),
+  readError: ({ status, text }) => ({ kind: kindOfStatus(status), message: text, ...ranIn(text) }),
 } as Partial<Provider> as Provider;
 
 const KEY = 'key-1a2b/3c4d-5e6f';
@@ -247,6 +252,26 @@ t.test("an error answer in the provider's own form comes with the failure, unles
       t.match(error, { upstreamStatus: status }, `${status}`);
       t.same((error as BlockhouseError).providerFault, fault);
     }
+  }
+});
+
+t.test('what a model has written is told where an error has it, whatever the status', async (t) => {
+  for (const [status, type] of [
+    [400, 'application/json'],
+    [200, 'application/json'],
+    [200, 'text/event-stream'],
+  ] as const) {
+    const { reader, unread } = handler();
+    reader.head(status, { 'content-type': type });
+    t.match(
+      catchAny(() => {
+        feed(reader, type === 'application/json' ? '{"error":"ran"}' : 'data: {"error":"ran"}\n\n');
+        reader.end();
+      }),
+      { mayHaveRun: true },
+      `${status} ${type}`,
+    );
+    t.same(unread, [70]);
   }
 });
 

@@ -200,4 +200,21 @@ for (const [name, { create, stored, streams, wholes }] of Object.entries(PROVIDE
   }
 }
 
+t.test('what a model has written counts although its provider answers with an error that has it', async (t) => {
+  const error = { message: 'Failed to generate JSON.', type: 'invalid_request_error', code: 'json_validate_failed', failed_generation: 'word '.repeat(800) };
+  const upstream = await startUpstream(t, (_request, res, index) => {
+    if (index < 2) sendJson(res, { error }, 400);
+    else sendFrames(res, '', [data({ error })]);
+  });
+  const adapter = createOpenAI();
+  t.teardown(() => adapter.close?.());
+  for (const stream of [false, true, true]) {
+    const { call, events } = chatCall({ settings: settingsFor(adapter, { stored: { apiKey: 'k', baseURL: `${upstream.url}/v1` } }), stream });
+    await t.rejects(adapter.chat(call), { code: 'UPSTREAM_REJECTED', mayHaveRun: true });
+    const accumulator = new Accumulator();
+    accumulator.add(events);
+    t.match(accumulator.usageSoFar(promptOf()), { outputTokens: 1000, estimated: true });
+  }
+});
+
 const told = (events: readonly ChatEvent[]) => events.filter(({ type }) => type === 'usage');

@@ -2,8 +2,8 @@
 // ledger.jsonl instead.
 //
 // bounded: a file that has grown full is renamed, and the oldest of several is removed.
-// sums-saved: what each key and group has spent is saved in a file of its own every ten seconds and at the end, with the place in the ledger up to which it
-//   is. So the sums of a month don't depend on lines that are gone; lines after that place are added to them.
+// sums-saved: what each key and group has spent is saved in a file of its own every ten seconds, before lines are removed and at the end, with the place in the ledger
+//   up to which it is. So the sums of a month don't depend on lines that are gone; lines after that place are added to them.
 // few-writes: lines are written ten times a second and not flushed to the disk, because a busy gateway makes thousands of calls a second. A killed process
 //   loses the lines of a tenth of a second, a power cut those of the last seconds. Calls of keys with limits are noted in a journal before they are sent, so
 //   that a killed process loses none of them.
@@ -302,8 +302,9 @@ export class GatewayLedger implements GatewayBook {
     this.#isFailing = true;
   }
 
-  /** bounded. */
+  /** bounded, sums-saved. */
   async #rotate(): Promise<void> {
+    if (this.#place.files.length > this.#limits.files) await this.#save();
     const paths = this.#paths();
     await rm(paths.at(-1) ?? '', { force: true });
     for (let index = paths.length - 2; index >= 0; index -= 1) {

@@ -73,6 +73,7 @@ t.test('of a request that passes as it is, the answer may have as much output as
   t.equal(mostOf({ limit: 70 }), 70);
   t.equal(mostOf({ limit: 70, choices: 3 }), 210);
   t.equal(mostOf({ choices: 2 }), 256_000, 'without a limit');
+  t.equal(mostOf({ limit: Number.MAX_SAFE_INTEGER, choices: 3 }), 30_000_000, 'more than can be written is a count all the same, and so has a price');
   t.equal(mostOf(undefined), 128_000, 'of an adapter that reads nothing in it');
   t.equal(mostOf({ limit: 7 }, { openModels: /^m$/ }), 0, 'a stream of such a model shows everything');
   t.equal(mostOf({ limit: 7 }, { openModels: /^m$/ }, null), 7, 'a whole answer shows nothing before its end');

@@ -110,6 +110,9 @@ t.test('a ledger that has lost its oldest files keeps what keys have spent', asy
   }
   const kept = (await idsOf(ledger)).length;
   t.ok(kept < 20, `${kept} lines are kept`);
+  const afterKill = ledgerIn(workspace, NOON, limits).ledger;
+  for (const key of ['app', 'other'])
+    t.match((await afterKill.spent('key', key)).day, { usd: 5, tokens: 300, calls: 20 }, `${key}, also if the process is killed before it saves its sums`);
   await ledger.close();
   const next = ledgerIn(workspace, NOON, limits).ledger;
   await next.read();
