@@ -1,6 +1,9 @@
 // `npm test`: specs that lie together share a process. A process that loads the source, tap and the packages, and runs nothing, costs 0.9 seconds of processor time.
 // `npm test -- spec/core/bus.spec.ts` runs tap with these arguments instead. With `--folder dashboard`, only the specs of that folder in spec/ run.
 //
+// lots-of-memory: the compilers, esbuild and tsc, are Go programs that end soon. To collect garbage takes a third of their processor time, so they collect none until they hold a
+// gigabyte. The build of `npm test` runs so, too (package.json).
+//
 // Groups are started here and not by tap, whose command loads a recorder for coverage into each process that a test starts, the servers included.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,6 +49,8 @@ const JOBS = 4;
 /** A limit that only a hang reaches, also on a busy machine with a slow disk. */
 const LIMIT_SECONDS = 900;
 const INDENT = '    ';
+/** lots-of-memory. */
+const WITHOUT_COLLECTING = { GOGC: 'off', GOMEMLIMIT: '1GiB' };
 /** So many specs are named with their processor time at the end. */
 const LONGEST = 10;
 
@@ -63,6 +68,7 @@ interface Group {
   readonly folders: string | undefined;
 }
 
+Object.assign(process.env, WITHOUT_COLLECTING); // before the first compiler is started
 const args = process.argv.slice(2);
 const { folder } = parseArgs({ args, options: { folder: { type: 'string' } }, strict: false }).values;
 process.exitCode = args.length > 0 && folder === undefined ? runTap(args) : await runGroups(await writeGroups(folder));
