@@ -1,7 +1,8 @@
 // OpenAI's errors: `{"error": {message, type, param, code}}` as a body, and the three shapes inside a stream. Pure: no I/O.
 //
 // refused-answer: Groq answers with 400 where the model has not written the JSON or the call that it was to write, and has its text in `failed_generation`. The model has
-//   run, and whoever asked may read what it wrote.
+//   run, and who asked may read what it wrote.
+// billed-refusal: Azure evaluates a prompt that its filter refuses with 400 `content_filter`, and bills it.
 import type { BlockhouseError, RefusalReason } from '../../core/index.ts';
 import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../shared/provider-errors.ts';
 import { asObject, asString } from '../shared/read.ts';
@@ -45,7 +46,7 @@ export function readError(answer: ErrorAnswer): ProviderError {
   const message = error.message ?? fallbackMessage(answer);
   if (error.isFinal) return { kind: 'rateLimited', message, retryable: false };
   const retryable = shouldRetry(answer);
-  return { kind: kindOfAnswer(answer.status, error, message), message, retryable, refusedFor: reasonOf(error), ...ranFor(error.written ?? cutText(answer)) };
+  return { kind: kindOfAnswer(answer.status, error, message), message, retryable, refusedFor: reasonOf(error), ...ranFor(error, cutText(answer)) };
 }
 
 /** An error after HTTP 200: in an `error` event, in a failed response, or as the only content of a body. */
@@ -53,14 +54,16 @@ export function streamError(value: unknown): ProviderError {
   const error = errorIn(value);
   const message = error.message ?? error.names[0] ?? 'it reported an error without a message';
   if (error.isFinal) return { kind: 'rateLimited', message, retryable: false };
-  return { kind: error.kind ?? 'failed', message, refusedFor: reasonOf(error), ...ranFor(error.written) };
+  return { kind: error.kind ?? 'failed', message, refusedFor: reasonOf(error), ...ranFor(error) };
 }
 
 const REFUSED_ANSWER = 'failed_generation';
 
-/** refused-answer. */
-function ranFor(written: string | undefined): Pick<ProviderError, 'mayHaveRun' | 'writtenBytes'> {
-  return written === undefined ? {} : { mayHaveRun: true, writtenBytes: Buffer.byteLength(written) };
+/** refused-answer, billed-refusal. */
+function ranFor({ names, written }: ErrorText, cut?: string): Pick<ProviderError, 'mayHaveRun' | 'writtenBytes'> {
+  const text = written ?? cut;
+  if (text !== undefined) return { mayHaveRun: true, writtenBytes: Buffer.byteLength(text) };
+  return names.includes('content_filter') ? { mayHaveRun: true } : {};
 }
 
 /** What came of such a text where the error is so long that only its beginning was read. */

@@ -41,6 +41,20 @@ t.test('gotcha: an answer that Groq refuses is in its error, and the model has r
   t.notMatch(fault(400, { message: 'no failed_generation here' }), { mayHaveRun: true });
 });
 
+t.test('gotcha: Azure bills a prompt that its filter refuses', async (t) => {
+  const error = {
+    message: 'The response was filtered.',
+    type: null,
+    param: 'prompt',
+    code: 'content_filter',
+    status: 400,
+    innererror: { code: 'ResponsibleAIPolicyViolation' },
+  };
+  t.match(fault(400, error), { kind: 'rejected', refusedFor: 'content', mayHaveRun: true });
+  t.match(streamError({ error }), { refusedFor: 'content', mayHaveRun: true });
+  t.notMatch(fault(400, { ...error, code: 'content_policy_violation' }), { mayHaveRun: true }, 'others say nothing of a bill');
+});
+
 t.test('a 403 is a missing permission unless it is about the key', async (t) => {
   for (const [error, kind] of [
     [{ code: 'unsupported_country_region_territory', message: 'Country, region, or territory not supported' }, 'rejected'],
