@@ -10,15 +10,12 @@ import { createAdapters, createNoticeSender } from '../../adapters/index.ts';
 import { runProgram } from '../../cli/main/program.ts';
 import type { HttpTransportOptions } from '../../transports/http/index.ts';
 import { createWsTransport } from '../../transports/ws/index.ts';
-import { compiledPath } from '../support/compile.ts';
-import { IS_COUNTED } from '../support/node-args.ts';
 import { friendlyDaemon, startServer } from '../support/server.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { type Answerer, type FakeUpstream, startUpstream } from '../support/upstream.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** The program as it is built, or compiled file by file where its lines are counted. */
-export const CLI = ROOT + (process.env[IS_COUNTED] === '1' ? compiledPath('cli/main.ts') : 'dist/cli/main.js');
+export const CLI = `${ROOT}dist/cli/main.js`;
 
 export interface RunOptions {
   /** Null leaves the standard input of a process open, for the test to write. */

@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compiledPath } from './compile.ts';
 import { linesOf, type Visits } from './coverage/lines.ts';
+import { sourcesOf } from './coverage/map.ts';
 import type { Recorded } from './coverage/recorder.ts';
-import { runGroups, writeGroups } from './test-groups.ts';
+import { plainText, runGroups, writeGroups } from './test-groups.ts';
 
 /** Percent of lines. The core's logic is pure and has no excuse; elsewhere some lines need a broken machine. */
 const FLOOR = 90;
@@ -34,15 +35,19 @@ interface Figure {
 const { folder, all, note } = parseArgs({
   options: { folder: { type: 'string', multiple: true }, all: { type: 'boolean' }, note: { type: 'boolean' } },
 }).values;
+/** What the groups write of which specs mirror a source file. */
+const recorded: string[] = [];
 const groups = await writeGroups({ isWanted: (each) => (folder === undefined ? each !== PAGE : folder.includes(each)), textOf });
 const status = await runGroups(groups, JOBS);
-const figures = figuresOf(visitsIn(groups.map(({ path }) => path + RECORDED)));
+const figures = figuresOf(visitsIn(recorded));
 const isGood = report(figures);
 if (note === true && folder === undefined)
   writeFileSync(BELOW, `${JSON.stringify(Object.fromEntries(lowOf(figures).map(({ source, percent }) => [source, Math.floor(percent)])), null, 2)}\n`);
 process.exitCode = status === 0 && isGood ? 0 : 1;
 
 function textOf(specs: readonly string[], path: string): string {
+  if (specs.every((spec) => sourcesOf(spec).length === 0)) return plainText(specs);
+  recorded.push(path + RECORDED);
   return `import { runTogether } from '../../${compiledPath('spec/support/together.ts')}';
 import { Recorder } from '../../${compiledPath('spec/support/coverage/recorder.ts')}';
 const recorder = new Recorder(${JSON.stringify(path + RECORDED)});

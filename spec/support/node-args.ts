@@ -7,9 +7,6 @@ import { compiledPath } from './compile.ts';
 /** Set to 1 by the runner, which has compiled everything. */
 export const IS_COMPILED = 'BLOCKHOUSE_TEST_COMPILED';
 
-/** Set to 1 where the lines that specs visit are counted, also those that processes of theirs visit. */
-export const IS_COUNTED = 'BLOCKHOUSE_TEST_COUNTED';
-
 const ROOT = resolve(import.meta.dirname, '../..');
 const isCompiled = env[IS_COMPILED] === '1';
 const loader = isCompiled ? [] : ['--import=tsx'];

@@ -104,7 +104,8 @@ export async function writeGroups({ isWanted = () => true, textOf = plainText }:
   return groups.toSorted((one, other) => placeOf(one.folder) - placeOf(other.folder));
 }
 
-function plainText(specs: readonly string[]): string {
+/** The test file of a group that only runs. */
+export function plainText(specs: readonly string[]): string {
   return `import { runTogether } from '../../${compiledPath('spec/support/together.ts')}';\nawait runTogether(${JSON.stringify(specs, null, 2)});\n`;
 }
 

@@ -9,14 +9,13 @@ import { join, resolve } from 'node:path';
 import { env } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { compiledPath } from '../compile.ts';
-import { IS_COUNTED } from '../node-args.ts';
 import type { Visits } from './lines.ts';
 import { sourcesOf } from './map.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const STATIC_IMPORT = /^(?:import|export)\s[^;"]*"((?:\.|file:)[^"\n]+)";$/gm;
-/** A spec whose processes run our source: what they visit counts too. */
-const STARTS_PROCESSES = /\/(?:node-args|run)\.js"|\bnew Worker\(/;
+/** A spec whose processes run our source: what they visit counts too. Processes of the built program don't count, which is other text. */
+const STARTS_PROCESSES = /\/node-args\.js"|\bnew Worker\(/;
 /** Node writes the visits of a process into this folder when it ends, and hands it down to the processes that it starts. */
 const CHILDREN = 'NODE_V8_COVERAGE';
 
@@ -50,7 +49,6 @@ export class Recorder {
   constructor(path: string, tree: Tree = { sourcesOf, fileOf: (source) => resolve(ROOT, compiledPath(source)) }) {
     this.#path = path;
     this.#tree = tree;
-    env[IS_COUNTED] = '1';
     this.#session.connect();
     this.#session.post('Profiler.enable');
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
