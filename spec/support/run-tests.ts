@@ -1,8 +1,8 @@
 // `npm test`: specs that lie together share a process. A process that loads the source, tap and the packages, and runs nothing, costs 0.9 seconds of processor time.
 // `npm test -- spec/core/bus.spec.ts` runs tap with these arguments instead. With `--folder dashboard`, only the specs of that folder in spec/ run.
 //
-// lots-of-memory: the compilers, esbuild and tsc, are Go programs that end soon. To collect garbage takes a third of their processor time, so they collect none until they hold a
-// gigabyte. The build of `npm test` runs so, too (package.json).
+// lots-of-memory: the compilers, esbuild and tsc, are Go programs that end soon. To collect garbage takes a tenth to a third of their processor time: they collect none before
+// they hold a gigabyte. The build of `npm test` runs so, too (package.json).
 //
 // Groups are started here and not by tap, whose command loads a recorder for coverage into each process that a test starts, the servers included.
 import { spawn, spawnSync } from 'node:child_process';
