@@ -199,7 +199,7 @@ process.stdout.write(`dist/checks: ${await writeChecks(resolve(OUT, '../checks')
 await buildLibrary();
 shortenSchemas(resolve(OUT, '../core/schemas'));
 
-/** What programs import. The compiler has written the types; what it has made of the modules is taken away. */
+/** What programs import. The compiler has written the types of all modules. */
 async function buildLibrary(): Promise<void> {
   const dist = resolve(OUT, '..');
   const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { exports: Record<string, string | Record<string, string>> };
@@ -208,7 +208,7 @@ async function buildLibrary(): Promise<void> {
   for (const room of ROOMS) {
     for (const name of readdirSync(join(dist, room), { recursive: true, encoding: 'utf8' })) {
       const file = join(dist, room, name);
-      if ((file.endsWith('.js') && file !== SERVER) || (file.endsWith('.d.ts') && !types.has(file))) rmSync(file);
+      if (file.endsWith('.js') || (file.endsWith('.d.ts') && !types.has(file))) rmSync(file);
     }
   }
   rmSync(join(dist, 'parts'), { recursive: true, force: true });
@@ -228,8 +228,16 @@ async function buildLibrary(): Promise<void> {
     logLevel: 'warning',
   });
   const modules = Object.keys(made.outputs).map((path) => join(ROOT, path));
-  await Promise.all([SERVER, ...modules].map(withoutComments));
+  await Promise.all(modules.map(withoutComments));
+  await writeServer();
   await writeVendored(dist, modules);
+}
+
+/** It imports the program, which is in a bundle already. */
+async function writeServer(): Promise<void> {
+  const source = readFileSync(join(ROOT, 'transports/http/main.ts'), 'utf8');
+  const { code } = await transform(source, { ...AS_IS, loader: 'ts', minifyWhitespace: true, lineLimit: LINE });
+  writeFileSync(SERVER, code.replace(/(?<=from"\.[^"]*\.)ts(?=")/g, 'js'));
 }
 
 /** A type that no door of the package leads to is one of what programs can't import. */

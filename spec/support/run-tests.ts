@@ -1,7 +1,7 @@
 // `npm test`: every spec, in groups that share a process each. `npm test -- spec/core/bus.spec.ts` runs tap with these arguments instead. With `--folder dashboard`, only the specs
 // of that folder in spec/ run.
 //
-// lots-of-memory: the compilers, esbuild and tsc, are Go programs that end soon. To collect garbage takes a third of their processor time, so they collect none until they hold a
+// lots-of-memory: the compilers, esbuild and tsc, are Go programs that end soon. To collect garbage takes a tenth to a third of their processor time, so they collect none until they hold a
 // gigabyte. The build of `npm test` runs so, too (package.json).
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
