@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { axeFindings, closeBrowser, openWorld, type World } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWhole, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -80,7 +80,7 @@ t.test('an answer is made again by the block’s model or another one, and askin
   await page.getByText('so it can’t be asked again now').first().waitFor();
 });
 
-t.test('390 px: a finger asks again and goes through the versions', async (t) => {
+t.test('390 px: a finger asks again and goes through the versions', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await asked(world);

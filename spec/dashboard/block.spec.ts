@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { axeFindings, closeBrowser, openWorld } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWhole, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -39,7 +39,7 @@ t.test('case 42: memory is summarised, compared and undone, and its bar says wha
   await page.locator('.toast', { hasText: 'There is nothing to summarise' }).waitFor();
 });
 
-t.test('the window over time is what the answers say: a plot with a mark for each summary, its sentence, and its table', async (t) => {
+t.test('the window over time is what the answers say: a plot with a mark for each summary, its sentence, and its table', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'A summary of what was said.' });
@@ -103,7 +103,7 @@ t.test('case 43: a field can be set, made wrong and told beside itself; form and
   t.match(config, { description: 'from the JSON', budget: { dailyUsd: 2.5 } });
 });
 
-t.test('what is typed and can’t be saved is not left without a question, is undone, and says why nothing is saved', async (t) => {
+t.test('what is typed and can’t be saved is not left without a question, is undone, and says why nothing is saved', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada', { budget: { dailyTokens: 500 } });

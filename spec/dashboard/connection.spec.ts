@@ -1,7 +1,7 @@
 // What the page knows after a connection, a computer or a tab has slept.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, inWhole, isWhole, openWorld, type World } from '../support/browser.ts';
 import { PageSocket } from '../support/page-socket.ts';
 import { until } from '../support/until.ts';
 
@@ -10,7 +10,7 @@ t.teardown(closeBrowser);
 const LIVE = '.live:has-text("Live")';
 const OLD = 'What you see is as it was then.';
 /** Of a conversation during which notices of change come all the time. */
-const TURNS = isWhole ? 10 : 3;
+const TURNS = 10;
 
 /** One question with its answer, as another client asks it. */
 async function converse(world: World, message: string): Promise<void> {
@@ -139,7 +139,7 @@ t.test('case 17: after eight hours of sleep the page is marked as old at first, 
   await page.locator(LIVE).waitFor();
 });
 
-t.test('of a block in which nothing has happened, a new connection brings nothing again', async (t) => {
+t.test('of a block in which nothing has happened, a new connection brings nothing again', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Said before.' });
@@ -158,7 +158,7 @@ t.test('of a block in which nothing has happened, a new connection brings nothin
   t.equal(await page.getByText('Said before.').count(), 1);
 });
 
-t.test('case 18: a hundred notices of change a second make few reads and no flicker, and the last state is shown', async (t) => {
+t.test('case 18: a hundred notices of change a second make few reads and no flicker, and the last state is shown', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Answered.' });

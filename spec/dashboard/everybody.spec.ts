@@ -1,7 +1,7 @@
 // For who listens, who wants no motion, who chooses the colours, and who reads from right to left.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, inWhole, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -85,7 +85,7 @@ t.test('case 50: with forced colours everything is where it was, and states keep
   t.equal(pictures.size, 3, 'idle, stopped and unconfigured look different');
 });
 
-t.test('case 50: from right to left the page is mirrored, and no wider', async (t) => {
+t.test('case 50: from right to left the page is mirrored, and no wider', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: LONG }, { chunkSize: 1000, latency: 1 });

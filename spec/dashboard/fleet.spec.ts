@@ -2,11 +2,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { axeFindings, closeBrowser, isWhole, openWorld } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWhole, isWhole, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
-const COUNT = isWhole ? 1000 : 60;
+const COUNT = isWhole ? 1000 : 24;
 const FAILING = 5;
 
 t.test(
@@ -143,7 +143,7 @@ t.test(
   },
 );
 
-t.test('by touch, blocks are selected with a tap and what is done to many is done to them', async (t) => {
+t.test('by touch, blocks are selected with a tap and what is done to many is done to them', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   for (const name of ['ada', 'bob', 'eve']) await world.block(name);

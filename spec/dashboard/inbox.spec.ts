@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { ToolOutcome } from '../../core/tools/port.ts';
-import { axeFindings, closeBrowser, looksOf } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWhole, looksOf } from '../support/browser.ts';
 import { pay } from '../support/tools/calls.ts';
 import { type ToolWorld, toolWorld } from '../support/tools/tool-world.ts';
 import type { Seen } from '../support/tools/tool-model.ts';
@@ -230,7 +230,7 @@ t.test('what a server asks is answered on its card; a wrong field says so, has t
   t.strictSame(one.answers, [{ who: { action: 'accept', content } }]);
 });
 
-t.test('a form fits at each width and in both themes', async (t) => {
+t.test('a form fits at each width and in both themes', inWhole, async (t) => {
   const one = await asking(t);
   if (one === undefined) return;
   const page = await one.world.page('/ui/inbox');
@@ -269,7 +269,7 @@ t.test('what a tool or a model says is text, with a name for what nobody can see
     for (const { width, colorScheme } of looksOf(390, 1440)) {
       await page.setViewportSize({ width, height: 844 });
       await page.emulateMedia({ colorScheme });
-      await world.show(page, path);
+      await world.reach(page, path);
       await card.waitFor();
       t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `${path} is not wider than ${width}`);
       t.strictSame(await axeFindings(page), [], `${path} ${width} ${colorScheme}`);

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, isWhole, openWorld } from '../support/browser.ts';
+import { closeBrowser, inWhole, isWhole, openWorld } from '../support/browser.ts';
 import { until } from '../support/until.ts';
 
 t.teardown(closeBrowser);
@@ -10,7 +10,7 @@ t.teardown(closeBrowser);
 const area = (page: Page): Locator => page.getByRole('log');
 const OLD = '2026-01-01T00-00-00Z-monitor.log';
 /** More than the 2,000 that are shown at most. */
-const OLD_LINES = isWhole ? 5000 : 2500;
+const OLD_LINES = 5000;
 
 t.test('case 36: a log that grows fast has bounded nodes, moves nothing for who reads further up, and counts what is new', async (t) => {
   const world = await openWorld(t);
@@ -66,14 +66,18 @@ t.test('case 36: a log that grows fast has bounded nodes, moves nothing for who 
       .at(-1)
       ?.includes((await lines.last().locator('b').textContent()) ?? '?'),
   );
+});
 
-  // A file of its own: older lines come as somebody scrolls up, and never more than fit.
+t.test('case 36: older lines of a log come as somebody scrolls up, never more than fit, and a download has all', inWhole, async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
   const folder = join(world.workspace, 'blocks/eve/logs');
   await world.block('eve');
   mkdirSync(folder, { recursive: true });
   const text = Array.from({ length: OLD_LINES }, (_, index) => `2026-01-01T00:00:00.000Z INFO line number=${index} ${'x'.repeat(60)}\n`).join('');
   writeFileSync(join(folder, OLD), text);
-  await page.goto(`${world.url}/ui/blocks/eve/logs`);
+  const page = await world.page('/ui/blocks/eve/logs');
+  const lines = page.locator('.lines .line');
   await page.getByLabel('File').selectOption(OLD);
   await page.getByText(`number=${OLD_LINES - 1} `).waitFor();
   t.ok((await lines.count()) < 1000, 'at first, only its end is read');

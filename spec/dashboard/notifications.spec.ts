@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Page } from 'playwright-core';
-import { axeFindings, closeBrowser, openWorld, type World } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWhole, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -165,7 +165,7 @@ t.test('where the browser refuses notifications, the settings say what to do, an
   }
 });
 
-t.test('a browser that has notifications, but shows none of a page, switches them off and says so', async (t) => {
+t.test('a browser that has notifications, but shows none of a page, switches them off and says so', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const prepare = async (opened: Page): Promise<void> => {

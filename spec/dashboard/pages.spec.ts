@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { axeFindings, closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWhole, isWhole, openWorld, type World } from '../support/browser.ts';
 import { PAGE_PATHS } from '../support/page-paths.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -149,6 +149,7 @@ t.test('case 39: a first run goes from an empty workspace to an answer, and a pr
 
 t.test(
   'case 39: without a provider, the echo provider answers and says so; one button takes it away, after a question about its messages, and all is as before',
+  inWhole,
   async (t) => {
     const world = await openWorld(t, { isAlone: true });
     if (world === undefined) return;
@@ -354,7 +355,7 @@ t.test('what was said is searched from the palette, and each find leads to its b
   await page.locator('.archive tr.linked:focus', { hasText: 'zoe' }).waitFor();
 });
 
-t.test('the palette knows the parts of the settings, keys, the doctor and the themes', async (t) => {
+t.test('the palette knows the parts of the settings, keys, the doctor and the themes', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');
@@ -377,7 +378,7 @@ t.test('the palette knows the parts of the settings, keys, the doctor and the th
   await page.waitForURL('**/ui/blocks/ada/memory');
 });
 
-t.test('Escape asks before it throws away what was typed into a dialog, and closes one without', async (t) => {
+t.test('Escape asks before it throws away what was typed into a dialog, and closes one without', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');

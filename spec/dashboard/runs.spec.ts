@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ToolCallRequest, ToolOutcome } from '../../core/index.ts';
-import { axeFindings, closeBrowser, looksOf } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWhole, looksOf } from '../support/browser.ts';
 import { pay } from '../support/tools/calls.ts';
 import { toolWorld } from '../support/tools/tool-world.ts';
 import { until } from '../support/until.ts';
@@ -79,7 +79,7 @@ t.test('a call that runs is seen while it runs, and nothing asks for it again an
   await page.getByText('Done.').waitFor();
 });
 
-t.test('a call that goes on says how far it is, in the words of its server, and so does one that began before the page', async (t) => {
+t.test('a call that goes on says how far it is, in the words of its server, and so does one that began before the page', inWhole, async (t) => {
   const one = await toolWorld(t, { say: ({ results }) => (results.length === 0 ? [pay('carl')] : 'All done.') });
   if (one === undefined) return;
   let made: ToolCallRequest | undefined;

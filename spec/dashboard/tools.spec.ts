@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { BlockhouseError } from '../../core/errors.ts';
-import { axeFindings, closeBrowser, looksOf } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWhole, looksOf } from '../support/browser.ts';
 import { authorizationServer, guardedTools } from '../support/tools/authorization-server.ts';
 import { readFileTool } from '../support/tools/fake-sessions.ts';
 import { FILES, type ServerRig, serverRig } from '../support/tools/server-rig.ts';
@@ -92,7 +92,7 @@ t.test('a server is added by a form, looked at, and approved as it is on the scr
   t.strictSame(rig.read('mcp.json'), { mcpServers: {} });
 });
 
-t.test('beside buttons stand no commands, a server that runs is looked at again, and a client with its issuer is typed', async (t) => {
+t.test('beside buttons stand no commands, a server that runs is looked at again, and a client with its issuer is typed', inWhole, async (t) => {
   const one = await opened(t, async (rig) => {
     rig.write({ mcpServers: { files: FILES, crm: { type: 'http', url: 'https://crm.example/mcp', headers: { 'X-Key': '${auth:crm.key}' } } } });
     await rig.approve('files');
@@ -294,7 +294,7 @@ t.test('a look that fails for want of a sign-in leads to one; what can not be be
   }
 });
 
-t.test('on a phone the page of tools is one of the tabs', async (t) => {
+t.test('on a phone the page of tools is one of the tabs', inWhole, async (t) => {
   const one = await opened(t);
   if (one === undefined) return;
   for (const width of [390, 320]) {

@@ -1,7 +1,7 @@
 // What is done at once can be undone at once.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, inWhole, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -66,7 +66,7 @@ t.test('the undo of a stop and of an archive lets a block run again that ran', a
   t.same(await states(world), { ada: 'idle' });
 });
 
-t.test('a new name takes pin and draft along; what is archived is not pinned in vain', async (t) => {
+t.test('a new name takes pin and draft along; what is archived is not pinned in vain', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');

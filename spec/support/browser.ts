@@ -62,10 +62,14 @@ export interface Look {
   readonly colorScheme: 'light' | 'dark';
 }
 
-/** Each width in both themes; in `npm test` each width in one of them, by turns. */
+/** For tests that only `npm run test:browser` runs: what they say is far from what each page is for, and `npm test` would spend most on them. */
+export const inWhole = isWhole ? {} : ({ skip: 'part of npm run test:browser' } as const);
+
+/** Each width in both themes; in `npm test` the first of them, which is the narrowest, in the dark. A test has its page wide and light before. */
 export function looksOf(...widths: readonly number[]): readonly Look[] {
-  const all = widths.map((width) => [{ width, colorScheme: 'light' } as const, { width, colorScheme: 'dark' } as const] as const);
-  return all.flatMap((both, index) => (isWhole ? both : [both[index % 2 === 0 ? 0 : 1]]));
+  const themes = ['dark', 'light'] as const;
+  const all = widths.flatMap((width) => themes.map((colorScheme) => ({ width, colorScheme })));
+  return isWhole ? all : all.slice(0, 1);
 }
 
 // The SDK of AWS asks the environment of its process, which is that of the server, and else the network.
@@ -73,7 +77,14 @@ for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete
 process.env['AWS_EC2_METADATA_DISABLED'] = 'true';
 
 /** One process draws all pages of a context, one after the other: it has compiled their scripts already. */
-const ARGS = ['--disable-gpu', '--in-process-gpu', '--disable-dev-shm-usage', '--process-per-site'];
+const ARGS = [
+  '--disable-gpu',
+  '--in-process-gpu',
+  '--disable-dev-shm-usage',
+  '--process-per-site',
+  // A page lives for a second, too short for machine code to pay. What is swept whole has the compilers that people have.
+  ...(isWhole ? [] : ['--js-flags=--no-maglev,--no-opt']),
+];
 
 /** same-address: ports of servers that have ended. A page that comes back to its address has the scripts of the page, and starts no process. */
 const formerPorts: number[] = [];
@@ -352,12 +363,21 @@ interface Axe {
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
+/** once-each: what axe has looked at in this process, each an address with the dialog that is open on it. */
+const examined = new Set<string>();
+
 /**
  * axe on the page as it is; the texts of what it finds.
  *
+ * once-each: in `npm test`, axe looks at an address, and at each dialog of it, once. In `test:browser` it looks as often as it is asked.
  * only-what-fails: what has passed is not described, and does not leave the page. It is hundreds of kilobytes, which cost three times what the search does.
  */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
+  const place = String(
+    await page.evaluate('location.pathname + location.search + (document.querySelector("dialog, [role=dialog]")?.textContent.slice(0, 20) ?? "")'),
+  );
+  if (!isWhole && examined.has(place)) return [];
+  examined.add(place); // once-each
   // Through the debugger, since the page's policy allows no foreign script.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(readFileSync(AXE, 'utf8'));
   return page.evaluate(async () => {

@@ -27,6 +27,8 @@ const LISTENED = [
   'response',
   'websocket',
 ];
+/** How often a page is asked for what a test waits for. Playwright asks in each frame, and makes the page draw one for it. */
+const POLLING_MS = 50;
 /** Where no element is. */
 const OUTSIDE = -10;
 
@@ -49,6 +51,9 @@ export async function newPage(browser: Browser, { width, height, theme, reducedM
   });
   await context.addInitScript('globalThis.__name = (each) => each'); // functions of a spec refer to it
   const page = await context.newPage();
+  const waitForFunction = page.waitForFunction.bind(page) as typeof page.waitForFunction;
+  page.waitForFunction = ((asked: never, arg: never, options?: object) =>
+    waitForFunction(asked, arg, { polling: POLLING_MS, ...options })) as typeof page.waitForFunction;
   if (hasTouch(width)) touched.add(page);
   return page;
 }
