@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { axeFindings, closeBrowser, inWhole, openWorld } from '../support/browser.ts';
+import { axeFindings, closeBrowser, openWorld } from '../support/browser.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 t.teardown(closeBrowser);
@@ -295,47 +295,43 @@ t.test(
   },
 );
 
-t.test(
-  'the model of a block and its fallbacks are chosen from lists, a row that is no model is not saved, and no list is needed for a name',
-  inWhole,
-  async (t) => {
-    const world = await openWorld(t);
-    if (world === undefined) return;
-    await world.api('POST', '/api/blocks', { name: 'ada' });
-    const page = await world.page('/ui/blocks/ada/config');
-    await page.getByRole('combobox', { name: 'Provider' }).click();
-    await page.getByRole('option', { name: /^ollama/ }).click();
-    const model = page.getByRole('combobox', { name: 'Model', exact: true });
-    await model.click();
-    const option = page.locator('.picker-list [role=option]').first();
-    await option.waitFor();
-    t.same(await axeFindings(page), []);
-    await option.click();
-    const name = await model.inputValue();
-    t.ok(name !== '' && !name.startsWith('ollama/'), 'the models of the provider alone');
-    await page.getByRole('button', { name: 'Add a model', exact: true }).click();
-    await page.getByRole('combobox', { name: 'Model 1' }).fill('half');
-    await page.getByText('Choose a model in each row, or remove the row.').waitFor();
-    await page.getByRole('combobox', { name: 'Model 1' }).fill('openai/of-my-own');
-    await page.getByRole('button', { name: 'Add a model to try next' }).click();
-    await page.getByRole('combobox', { name: 'Model 2' }).fill('ollama/other');
-    await page.getByRole('button', { name: 'Try model 2 earlier' }).click();
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved.').first().waitFor();
-    const { config } = await world.api<{ readonly config: object }>('GET', '/api/blocks/ada/config');
-    t.match(config, {
-      adapter: { provider: 'ollama', model: name },
-      fallbacks: [
-        { provider: 'ollama', model: 'other' },
-        { provider: 'openai', model: 'of-my-own' },
-      ],
-    });
-    for (const width of [390, 1440]) {
-      await page.setViewportSize({ width, height: 844 });
-      t.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `no sideways scroll at ${width}`);
-    }
-  },
-);
+t.test('the model of a block and its fallbacks are chosen from lists, a row that is no model is not saved, and no list is needed for a name', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.api('POST', '/api/blocks', { name: 'ada' });
+  const page = await world.page('/ui/blocks/ada/config');
+  await page.getByRole('combobox', { name: 'Provider' }).click();
+  await page.getByRole('option', { name: /^ollama/ }).click();
+  const model = page.getByRole('combobox', { name: 'Model', exact: true });
+  await model.click();
+  const option = page.locator('.picker-list [role=option]').first();
+  await option.waitFor();
+  t.same(await axeFindings(page), []);
+  await option.click();
+  const name = await model.inputValue();
+  t.ok(name !== '' && !name.startsWith('ollama/'), 'the models of the provider alone');
+  await page.getByRole('button', { name: 'Add a model', exact: true }).click();
+  await page.getByRole('combobox', { name: 'Model 1' }).fill('half');
+  await page.getByText('Choose a model in each row, or remove the row.').waitFor();
+  await page.getByRole('combobox', { name: 'Model 1' }).fill('openai/of-my-own');
+  await page.getByRole('button', { name: 'Add a model to try next' }).click();
+  await page.getByRole('combobox', { name: 'Model 2' }).fill('ollama/other');
+  await page.getByRole('button', { name: 'Try model 2 earlier' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').first().waitFor();
+  const { config } = await world.api<{ readonly config: object }>('GET', '/api/blocks/ada/config');
+  t.match(config, {
+    adapter: { provider: 'ollama', model: name },
+    fallbacks: [
+      { provider: 'ollama', model: 'other' },
+      { provider: 'openai', model: 'of-my-own' },
+    ],
+  });
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 844 });
+    t.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `no sideways scroll at ${width}`);
+  }
+});
 
 t.test('the first steps look for a local server when somebody wants it; one that is added is the model that was missing', async (t) => {
   const world = await openWorld(t, { isAlone: true });
