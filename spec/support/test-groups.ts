@@ -17,18 +17,18 @@ const GROUP_SIZE = 110;
 /** Fewer in folders whose specs wait for servers and browsers, so that these wait beside each other. The longest groups begin first, and the shortest fill up the end. */
 const GROUP_SIZES: Readonly<Record<string, number>> = {
   dashboard: 15,
-  docs: 15,
-  cases: 9,
-  cli: 50,
-  disk: 48,
-  faults: 7,
-  conformance: 110,
-  e2e: 110,
-  contract: 110,
-  judges: 26,
   core: 130,
+  cli: 50,
+  faults: 7,
+  docs: 15,
   transports: 90,
   adapters: 110,
+  cases: 9,
+  disk: 48,
+  conformance: 110,
+  judges: 26,
+  contract: 110,
+  e2e: 110,
 };
 /**
  * Specs of what the store does with files keep their folders on the disk, where inodes are used again and a flush takes its time. They are groups of their own. A database on the
