@@ -15,8 +15,6 @@ import { plainText, runGroups, writeGroups } from './test-groups.ts';
 /** Percent of lines. The core's logic is pure and has no excuse; elsewhere some lines need a broken machine. */
 const FLOOR = 90;
 const CORE_FLOOR = 95;
-/** No more than the cores that the suite is made for: counting makes the work longer, and a test that waits for a time would notice. */
-const JOBS = 2;
 const PAGE = 'dashboard';
 const RECORDED = '.visits.json';
 
@@ -38,7 +36,7 @@ const { folder, all, note } = parseArgs({
 /** What the groups write of which specs mirror a source file. */
 const recorded: string[] = [];
 const groups = await writeGroups({ isWanted: (each) => (folder === undefined ? each !== PAGE : folder.includes(each)), textOf });
-const status = await runGroups(groups, JOBS);
+const status = await runGroups(groups);
 const figures = figuresOf(visitsIn(recorded));
 const isGood = report(figures);
 if (note === true && folder === undefined)

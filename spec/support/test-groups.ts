@@ -110,7 +110,7 @@ export function plainText(specs: readonly string[]): string {
 }
 
 /** Prints each group as a subtest when it has ended, and at last the sum of all. Returns the exit code. */
-export async function runGroups(groups: readonly Group[], jobs = JOBS): Promise<number> {
+export async function runGroups(groups: readonly Group[]): Promise<number> {
   const begin = performance.now();
   const waiting = [...groups];
   const outcomes: Outcome[] = [];
@@ -124,7 +124,7 @@ export async function runGroups(groups: readonly Group[], jobs = JOBS): Promise<
   };
   const inMemory = groups.filter(({ folders }) => folders !== undefined).length;
   print(`TAP version 14\n# ${inMemory} of ${groups.length} processes have the folders of their tests in memory\n`);
-  await Promise.all(Array.from({ length: jobs }, work));
+  await Promise.all(Array.from({ length: JOBS }, work));
   print(`1..${outcomes.length}\n${cpuOf(outcomes)}\n${summaryOf(outcomes)}\n# time=${(performance.now() - begin).toFixed(0)}ms\n`);
   return outcomes.every(({ isGood }) => isGood) ? 0 : 1;
 }
