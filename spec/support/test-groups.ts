@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, join, resolve } from 'node:path';
 import { compileAll, compiledPath } from './compile.ts';
 import { CPU_FILE, type CpuReport, spentSeconds } from './cpu-time.ts';
+import { findChromium } from './find-chromium.ts';
 import { memoryFolder, TEST_FOLDERS } from './memory-folder.ts';
 import { IS_COMPILED } from './node-args.ts';
 
@@ -36,6 +37,7 @@ const GROUP_SIZES: Readonly<Record<string, number>> = {
  */
 const ON_DISK = ['core/store/files/', 'faults/durability.', 'faults/files.', 'cases/kill.'];
 const DISK = 'disk';
+const PAGE = 'dashboard';
 /** Twice the cores that the suite is made for: most specs wait now and then. */
 const JOBS = 4;
 /** A limit that only a hang reaches, also on a busy machine with a slow disk. */
@@ -85,7 +87,8 @@ function inRuns(specs: readonly string[], size: number): string[][] {
 
 /** Compiles everything, writes a test file for each group, and returns them: those that take longest first. */
 export async function writeGroups({ isWanted = () => true, textOf = plainText }: Wishes = {}): Promise<Group[]> {
-  await compileAll();
+  // Else each group of the page would unpack a browser. What is wrong with it is said by the specs that need it.
+  await Promise.all([compileAll(), isWanted(PAGE) ? findChromium().catch(() => undefined) : undefined]);
   rmSync(GROUPS, { recursive: true, force: true });
   mkdirSync(GROUPS, { recursive: true });
   const memory = memoryFolder();
