@@ -100,3 +100,15 @@ t.test('a fault of the system that may pass is no defect', async (t) => {
   for (const other of [{ code: 'EACCES', syscall: 'open' }, { code: 'EMFILE' }, { syscall: 'open' }, null, undefined, 'EMFILE'])
     t.equal(toBlockhouseError(other instanceof Object ? Object.assign(new Error('x'), other) : other).code, 'INTERNAL_ERROR', JSON.stringify(other));
 });
+
+t.test(
+  'a time limit that was reached after the request was sent leaves a provider that may go on; one before does not, and an error may say it of itself',
+  async (t) => {
+    const isTimeout = (...args: ConstructorParameters<typeof BlockhouseError>): boolean => new BlockhouseError(...args).isTimeout;
+    t.equal(isTimeout('UPSTREAM_TIMEOUT', 'x', { mayHaveRun: true }), true);
+    t.equal(isTimeout('UPSTREAM_TIMEOUT', 'x'), false, 'nothing was sent');
+    t.equal(isTimeout('UPSTREAM_FAILED', 'x', { mayHaveRun: true }), false);
+    t.equal(isTimeout('UPSTREAM_FAILED', 'x', { isTimeout: true }), true);
+    t.equal(isTimeout('UPSTREAM_TIMEOUT', 'x', { mayHaveRun: true, isTimeout: false }), false);
+  },
+);

@@ -69,3 +69,11 @@ t.test('a request says how long its answer may be by the fields of its own proto
   for (const n of [undefined, null, 1, 0, -3, 2.5, 'x', {}]) t.equal(saidBy(chat.path, { n }).choices, undefined);
   t.equal(saidBy(responses.path, { n: 3 }).choices, undefined);
 });
+
+t.test('a body with an error is one, except for a response that has failed, which clients know as an answer', async (t) => {
+  const error = { code: 'server_error', message: 'Broken' };
+  t.match(responses.errorIn?.({ error }), { message: 'Broken' });
+  t.equal(responses.errorIn?.({ object: 'response', status: 'failed', error }), undefined);
+  t.equal(responses.errorIn?.({ object: 'response', status: 'completed', error: null }), undefined);
+  t.equal(responses.errorIn?.({ error: null }), undefined);
+});
