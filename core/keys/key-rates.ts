@@ -196,6 +196,6 @@ function limited({ name }: LimitedKey, { limit: { bound, unit }, amount, waitMs 
   const limit = unit === 'requests' ? bound.requestsPerMinute : bound.tokensPerMinute;
   const whose = bound.kind === 'key' ? `The key ${name}` : `The group ${bound.name}, to which the key ${name} belongs,`;
   const need = unit === 'tokens' ? `, and this request may need ${Math.ceil(amount)}` : '';
-  const message = `${whose} has a limit of ${limit} ${unit} a minute${need}. Try again in ${Math.ceil(waitMs / 1000)} s.`;
+  const message = `${whose} has a limit of ${limit} ${limit === 1 ? unit.slice(0, -1) : unit} a minute${need}. Try again in ${Math.ceil(waitMs / 1000)} s.`;
   return new BlockhouseError('KEY_RATE_LIMITED', message, { retryAfterMs: waitMs });
 }

@@ -71,7 +71,7 @@ t.test('a limit is that of the key which has asked last, also when a word about 
   t.same(refusal(now, {}), {});
   t.match(rates.state(before), { requests: { limit: 1, remaining: 0 } });
   rates.setLevels(before, [1]);
-  t.match(refusal(now, {}), { code: 'KEY_RATE_LIMITED' });
+  t.match(refusal(now, {}), { code: 'KEY_RATE_LIMITED', message: /has a limit of 1 request a minute\./ });
 });
 
 t.test('tokens are settled at the end of a call', async (t) => {
