@@ -60,7 +60,8 @@ export class ClientSession {
     const begun = performance.now();
     const { begun: sent } = this.#parts.transport;
     if (signal.aborted) throw new BlockhouseError('TOOL_NOT_BEGUN', 'The call was cut off before it was sent.');
-    if (call.task !== undefined) return outcome(await this.#watch(server, call, { task: call.task, signal }), begun);
+    const { task } = call;
+    if (task !== undefined) return outcome(await this.#asOwner(server, call, task.taskId, () => this.#watch(server, call, { task, signal })), begun);
     const limit = new CallLimit(call.timeoutMs, server.settings.maxCallMs, signal);
     let made: unknown;
     try {
@@ -93,37 +94,41 @@ export class ClientSession {
   async #begin(server: CalledServer, call: ToolCallRequest, { made, signal }: { readonly made: Record<string, unknown>; readonly signal: AbortSignal }) {
     const task = readTask(made);
     if (task === undefined) throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', `${server.name} has made a task of the call whose id can't be used.`);
-    if (this.#tasks.has(task.taskId))
-      throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', `${server.name} has given the call the id of the task of another call.`); // own-task
-    await call.onTask?.(task);
-    return this.#watch(server, call, { task: { ...task, ageMs: 0 }, signal });
+    return this.#asOwner(server, call, task.taskId, async () => {
+      await call.onTask?.(task);
+      return this.#watch(server, call, { task: { ...task, ageMs: 0 }, signal });
+    });
   }
 
-  async #watch(
+  /** own-task: from before the task is recorded, so that of two calls with one id only the first is. */
+  async #asOwner<T>({ name }: CalledServer, { callId }: ToolCallRequest, taskId: string, work: () => Promise<T>): Promise<T> {
+    const owner = this.#tasks.get(taskId);
+    if (owner !== undefined && owner !== callId)
+      throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', `${name} has given the call the id of the task of another call.`);
+    this.#tasks.set(taskId, callId);
+    try {
+      return await work();
+    } finally {
+      this.#tasks.delete(taskId);
+    }
+  }
+
+  #watch(
     server: CalledServer,
     call: ToolCallRequest,
     { task, signal }: { readonly task: OpenTask; readonly signal: AbortSignal },
   ): Promise<ReadResult | TaskQuestion> {
-    const { taskId } = task;
-    const other = this.#tasks.get(taskId);
-    if (other !== undefined && other !== call.callId)
-      throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', `${server.name} has given the call the id of the task of another call.`); // own-task
-    this.#tasks.set(taskId, call.callId);
-    try {
-      return await watchTask(task, {
-        sdk: this.#parts.sdk,
-        server: server.name,
-        isReadOnly: server.isReadOnly === true,
-        maxMs: server.settings.maxCallMs,
-        signal,
-        ask: (method, params, own) => this.#askForTask({ method, params, timeoutMs: call.timeoutMs, signal: own }),
-        answers: call.input?.responses,
-        onWorking: (message) => call.onProgress?.({ isTask: true, message }),
-        hasEnded: () => this.#parts.ending() !== undefined,
-      });
-    } finally {
-      this.#tasks.delete(taskId);
-    }
+    return watchTask(task, {
+      sdk: this.#parts.sdk,
+      server: server.name,
+      isReadOnly: server.isReadOnly === true,
+      maxMs: server.settings.maxCallMs,
+      signal,
+      ask: (method, params, own) => this.#askForTask({ method, params, timeoutMs: call.timeoutMs, signal: own }),
+      answers: call.input?.responses,
+      onWorking: (message) => call.onProgress?.({ isTask: true, message }),
+      hasEnded: () => this.#parts.ending() !== undefined,
+    });
   }
 
   #askForTask({ method, params, timeoutMs: timeout, signal }: TaskRequest): Promise<unknown> {

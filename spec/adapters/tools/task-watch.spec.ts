@@ -182,7 +182,12 @@ t.test('an id that is too long, empty or of another call leaves the call unknown
   const { call, recorded } = tasks(t);
   for (const length of [0, 1025, 1_000_000]) await t.rejects(call('long', { length }), unknown(/whose id can't be used/), `${length}`);
   t.equal(textOf(await call('long', { length: 1024 })), 'long');
-  const [first, second] = await Promise.allSettled([call('twin'), call('twin')]);
+  // Until the task is recorded, both have heard of theirs.
+  const onTask = async (task: ToolTask): Promise<void> => {
+    recorded.push(task);
+    await delay(200);
+  };
+  const [first, second] = await Promise.allSettled([call('twin', {}, { onTask }), call('twin', {}, { onTask })]);
   t.match(
     [first, second].find(({ status }) => status === 'fulfilled'),
     { value: { parts: [{ text: 'one of two' }] } },
