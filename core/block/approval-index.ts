@@ -2,6 +2,7 @@
 //
 // read-when-asked: what waits is found through the list of blocks, whose entries say how many messages of a block are in work, and through the conversations of those.
 //   So it costs a start nothing, is right after a restart, and keeps no memory of what waits. A store that several servers share has all approvals, and is asked instead.
+// as-soon-as-told: the list of blocks, and the status of a message, say that a call waits a moment after the bus has told it. Who looks at once finds the call all the same.
 // one-after-the-other: decisions about one call are made in the order in which they came, so that of two that are alike the second is refused as well.
 // by-way-of-the-archive: a block may be renamed by two moves. What was decided for one that goes into the archive is not shown until it has its new name.
 // bounded: of calls that do not wait any more, the places of the newest are remembered, not the calls.
@@ -67,13 +68,22 @@ export class ApprovalIndex {
 
   /** The messages that wait, in all blocks or in one. A block that is damaged or gone has none. */
   async waiting(block?: string): Promise<{ readonly place: ApprovalPlace; readonly ids: readonly string[] }[]> {
-    const entries = (await this.#options.list()).filter(({ name, queue }) => queue > 0 && (block === undefined || name === block));
+    const listed = (await this.#options.list()).flatMap(({ name, queue }) => (queue > 0 ? [name] : []));
+    const told = [...this.#asked.values()].map((place) => place.block); // as-soon-as-told
+    const names = [...new Set([...listed, ...told])].filter((name) => block === undefined || name === block);
     const found: { place: ApprovalPlace; ids: readonly string[] }[] = [];
-    for (const { name } of entries) {
-      for (const { id, status, waitingFor = [] } of await this.#entriesOf(name))
-        if (status === 'waiting-approval' && waitingFor.length > 0) found.push({ place: { block: name, messageId: id }, ids: waitingFor });
+    for (const name of names) {
+      for (const { id, status, waitingFor = [] } of await this.#entriesOf(name)) {
+        const ids = status === 'waiting-approval' ? waitingFor : status === 'processing' ? this.#askedFor(name, id) : [];
+        if (ids.length > 0) found.push({ place: { block: name, messageId: id }, ids });
+      }
     }
     return found;
+  }
+
+  /** as-soon-as-told. */
+  #askedFor(block: string, messageId: string): readonly string[] {
+    return [...this.#asked].flatMap(([id, place]) => (place.block === block && place.messageId === messageId ? [id] : []));
   }
 
   /** Those that do not wait any more, the newest first. */

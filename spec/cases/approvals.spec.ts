@@ -205,6 +205,25 @@ t.test('a decision is never used for another call: the next one has a place, an 
   await one.outcome(id);
 });
 
+t.test('calls are listed and can be decided from the moment that the bus tells of them', async (t) => {
+  const one = await toolCore(t, { rules: ASK, say: once(pay('bob'), pay('eve')) });
+  const listed: boolean[] = [];
+  const decisions: Promise<unknown>[] = [];
+  one.core.events.on('approval.requested', ({ approval }) => {
+    const decided = one.blocks.approvals().then(async ({ approvals }) => {
+      listed.push(approvals.some(({ id }) => id === approval));
+      const { digest } = await one.blocks.approval(approval);
+      await one.blocks.decideApproval(approval, { decision: 'approve', digest }, ME);
+    });
+    decisions.push(decided);
+  });
+  const id = await one.post('Pay bob and eve.');
+  t.match(await one.outcome(id), { status: 'done' });
+  await Promise.all(decisions);
+  t.strictSame(listed, [true, true]);
+  t.equal(one.effects().length, 2);
+});
+
 t.test('the bus and the log of the block tell of calls and decisions, and never of what is in them', async (t) => {
   const { one, id, asked } = await waiting(t, { say: once(pay('canary-in-the-arguments')) });
   await one.blocks.decideApproval(asked.id, { decision: 'approve', digest: asked.digest, note: 'canary-in-the-note' }, ME);

@@ -45,6 +45,24 @@ t.test('a fault of the disk is not taken for an empty block', async (t) => {
   await t.rejects(index.waiting(), { code: 'STORAGE_FAILED' });
 });
 
+t.test('as-soon-as-told: what a message in work has asked is found before the message is shown as waiting, until it is decided', async (t) => {
+  const { index, bus, decided } = indexOf({
+    a: [
+      { id: 'm1', status: 'processing' },
+      { id: 'm2', status: 'processing' },
+    ],
+    b: [{ id: 'm1', status: 'processing' }],
+    empty: [{ id: 'm1', status: 'processing' }],
+  });
+  t.strictSame(await index.waiting(), []);
+  bus.emit('approval.requested', { block: 'a', id: 'm1', approval: 'a1', tool: 'x/y', because: 'rule', expiresAt: '' });
+  t.strictSame(await index.waiting(), [{ place: { block: 'a', messageId: 'm1' }, ids: ['a1'] }]);
+  decided('a1');
+  t.strictSame(await index.waiting(), []);
+  bus.emit('approval.requested', { block: 'empty', id: 'm1', approval: 'a2', tool: 'x/y', because: 'rule', expiresAt: '' });
+  t.match(await index.waiting(), [{ place: { block: 'empty' }, ids: ['a2'] }], 'before the list of blocks says that something is in work');
+});
+
 t.test('what was asked is found before the conversation shows it, and under the new name of its block', async (t) => {
   const { index, bus } = indexOf({});
   bus.emit('approval.requested', { block: 'a', id: 'm1', approval: 'a1', tool: 'x/y', because: 'rule', expiresAt: '' });
