@@ -87,6 +87,22 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.same((await a.core.check()).findings, []);
   });
 
+  t.test('a call that is decided in the moment in which it is told, at either server, does not wait on', async (t) => {
+    const { a, b, effects } = await servers(t);
+    let decider = a;
+    for (const one of [a, b])
+      one.core.events.on('approval.requested', async ({ approval }) => {
+        const { digest } = await decider.blocks.approval(approval);
+        await decider.blocks.decideApproval(approval, { decision: 'approve', digest }, BY);
+      });
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      decider = round % 2 === 0 ? a : b;
+      const { id } = await a.blocks.post('ada', { message: `Pay ${round}.` }, 'api');
+      t.match(await outcome(a, 'ada', id), { status: 'done' });
+      t.equal(effects(), round);
+    }
+  });
+
   t.test('who follows a run sees its steps at any server, once each, whichever one makes its calls and whichever one is asked to decide', async (t) => {
     const { a, b } = await servers(t);
     const frames: RunFrame[][] = [[], []];

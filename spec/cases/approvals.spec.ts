@@ -205,23 +205,30 @@ t.test('a decision is never used for another call: the next one has a place, an 
   await one.outcome(id);
 });
 
-t.test('calls are listed and can be decided from the moment that the bus tells of them', async (t) => {
-  const one = await toolCore(t, { rules: ASK, say: once(pay('bob'), pay('eve')) });
-  const listed: boolean[] = [];
-  const decisions: Promise<unknown>[] = [];
-  one.core.events.on('approval.requested', ({ approval }) => {
-    const decided = one.blocks.approvals().then(async ({ approvals }) => {
-      listed.push(approvals.some(({ id }) => id === approval));
-      const { digest } = await one.blocks.approval(approval);
-      await one.blocks.decideApproval(approval, { decision: 'approve', digest }, ME);
+/** Decides each call in the moment in which the bus tells of it. Returns whether it was listed by then. */
+function decidingAtOnce({ core, blocks }: ToolCore, decision: 'approve' | 'deny'): Promise<boolean>[] {
+  const decisions: Promise<boolean>[] = [];
+  core.events.on('approval.requested', ({ approval }) => {
+    const decided = blocks.approvals().then(async ({ approvals }) => {
+      const { digest } = await blocks.approval(approval);
+      await blocks.decideApproval(approval, { decision, digest }, ME);
+      return approvals.some(({ id }) => id === approval);
     });
     decisions.push(decided);
   });
-  const id = await one.post('Pay bob and eve.');
-  t.match(await one.outcome(id), { status: 'done' });
-  await Promise.all(decisions);
-  t.strictSame(listed, [true, true]);
-  t.equal(one.effects().length, 2);
+  return decisions;
+}
+
+t.test('calls are listed and can be decided from the moment that the bus tells of them, before their message is left waiting', async (t) => {
+  for (const decision of ['approve', 'deny'] as const)
+    for (const calls of [[pay('bob')], [pay('bob'), pay('eve')]])
+      await t.test(`${decision} ${calls.length}`, async (t) => {
+        const one = await toolCore(t, { rules: ASK, say: once(...calls) });
+        const decisions = decidingAtOnce(one, decision);
+        t.match(await one.outcome(await one.post('Pay.')), { status: 'done' });
+        t.notOk((await Promise.all(decisions)).includes(false), 'each was listed');
+        t.equal(one.effects().length, decision === 'approve' ? calls.length : 0);
+      });
 });
 
 t.test('the bus and the log of the block tell of calls and decisions, and never of what is in them', async (t) => {

@@ -150,7 +150,7 @@ export function monitorRegion(machine: MachineSetup) {
                 { guard: { type: 'isMessageFailed', params: output }, target: 'choosing', actions: ['countFailure', byMonitor('message failed'), 'noteOver'] },
                 { guard: { type: 'isOver', params: output }, target: 'choosing', actions: ['clearFailures', byMonitor('answered'), 'noteOver'] },
                 { guard: { type: 'isWait', params: output }, target: 'backoff', actions: [holdOutput, 'countFailure'] },
-                { guard: { type: 'isPauseInDoubt', params: output }, target: 'choosing' }, // look-again
+                { guard: { type: 'isWaitInDoubt', params: output }, target: 'choosing' }, // look-again
                 { guard: { type: 'isPause', params: output }, target: 'paused', actions: holdOutput },
                 { guard: { type: 'isApproval', params: output }, target: 'waitingApproval', actions: holdOutput },
                 { guard: 'beginAgain', target: 'starting', actions: 'countFailure' }, // look-again
@@ -159,6 +159,7 @@ export function monitorRegion(machine: MachineSetup) {
               onError: [{ guard: 'isStopping', target: 'stopping' }, toCrashed],
             },
             on: {
+              'approval.decided': { actions: 'chooseAnew' }, // before the message is left waiting
               'message.cancel': { guard: 'isReplyTo', actions: 'cancelReply' },
               'message.gone': { guard: 'isReplyTo', actions: 'cancelReply' },
             },

@@ -127,7 +127,7 @@ export function setUpMachine(now: () => number) {
       isFailure: (_, output: Choice | ReplyOutcome) => output.kind === 'fail',
       /** look-again. */
       isToReadAgain: ({ context }, output: Choice) => context.chooseAgain && output.kind !== 'nothing',
-      isPauseInDoubt: ({ context }, output: ReplyOutcome) => output.kind === 'pause' && context.chooseAgain,
+      isWaitInDoubt: ({ context }, output: ReplyOutcome) => (output.kind === 'pause' || output.kind === 'approval') && context.chooseAgain,
       isMessageFailed: (_, output: ReplyOutcome) => output.kind === 'over' && output.failed,
       isAnswered: (_, output: ReplyOutcome) => output.kind === 'answered',
       isOver: (_, output: ReplyOutcome) => output.kind === 'over',

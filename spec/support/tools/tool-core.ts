@@ -73,15 +73,21 @@ export function outcomeOf(read: () => Promise<ChatEntry>): Promise<ChatEntry> {
   return sought(look, () => `the message is still ${entry?.status}`, 30_000);
 }
 
-/** Waits until so many calls wait for people. */
+/** Waits until so many calls wait for people, and their messages with them. */
 export function pendingIn({ blocks }: Pick<ToolCore, 'blocks'>, count = 1): Promise<readonly ShownApproval[]> {
   let waiting = 0;
   const look = async (): Promise<readonly ShownApproval[] | undefined> => {
     const { approvals } = await blocks.approvals();
     waiting = approvals.length;
-    return waiting === count ? approvals : undefined;
+    return waiting === count && (await areLeft(blocks, approvals)) ? approvals : undefined;
   };
   return sought(look, () => `${waiting} calls wait`, 30_000);
+}
+
+/** True once the messages of these calls are left waiting. A call is listed a moment before that. */
+export async function areLeft(blocks: ToolCore['blocks'], approvals: readonly ShownApproval[]): Promise<boolean> {
+  const messages = await Promise.all(approvals.map(({ block, messageId }) => blocks.message(block, messageId)));
+  return messages.every(({ entry }) => entry.status === 'waiting-approval');
 }
 
 /** The folder of a block whose server ended in a run: its message is in process, and its journal has these records. */

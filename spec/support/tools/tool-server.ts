@@ -5,6 +5,7 @@ import { RUNNABLE } from '../blocks.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../server.ts';
 import { testFolder } from '../test-folder.ts';
 import { PaymentHost, type PaymentHostOptions } from './payment-host.ts';
+import { areLeft } from './tool-core.ts';
 import { sought } from '../until.ts';
 import { type Said, type Seen, toolModel } from './tool-model.ts';
 
@@ -18,7 +19,7 @@ export interface ToolServer extends TestServer {
   readonly host: PaymentHost;
   /** Posts a message to ada and starts it. */
   post(message: string): Promise<string>;
-  /** Waits until so many calls wait for people. */
+  /** As `pendingIn` (tool-core.ts). */
   pending(count?: number): Promise<readonly ShownApproval[]>;
   /** Waits for the outcome of a message. */
   outcome(id: string): Promise<string>;
@@ -43,7 +44,7 @@ export async function toolServer(t: Test, { say, rules = { servers: ['bank'], as
     pending: (count = 1) =>
       until(`${count} calls that wait`, async () => {
         const { approvals } = await blocks.approvals();
-        return approvals.length >= count ? approvals : undefined;
+        return approvals.length >= count && (await areLeft(blocks, approvals)) ? approvals : undefined;
       }),
     outcome: (id: string) =>
       until('the outcome', async () => {
