@@ -147,6 +147,7 @@ export function monitorRegion(machine: MachineSetup) {
                 { guard: 'isStopping', target: 'stopping' },
                 { guard: { type: 'isFullAfter', params: output }, target: 'compacting', actions: ['clearFailures', byMonitor('window is full'), 'tellFull'] },
                 { guard: { type: 'isAnswered', params: output }, target: 'choosing', actions: ['clearFailures', byMonitor('answered')] },
+                { guard: { type: 'isCutOff', params: output }, target: 'choosing' }, // by the kill switch, which may be released by now
                 { guard: { type: 'isMessageFailed', params: output }, target: 'choosing', actions: ['countFailure', byMonitor('message failed'), 'noteOver'] },
                 { guard: { type: 'isOver', params: output }, target: 'choosing', actions: ['clearFailures', byMonitor('answered'), 'noteOver'] },
                 { guard: { type: 'isWait', params: output }, target: 'backoff', actions: [holdOutput, 'countFailure'] },

@@ -19,8 +19,11 @@ export type Choice = { readonly kind: 'reply'; readonly messageId: string } | Ho
 export type ReplyOutcome =
   /** `compact`: the window has passed its threshold. */
   | { readonly kind: 'answered'; readonly compact: boolean }
-  /** The message has an outcome other than an answer, or there was nothing left to do. `cancelled`: a command ended it. */
-  | { readonly kind: 'over'; readonly failed: boolean; readonly cancelled?: boolean }
+  /**
+   * The message has an outcome other than an answer, or there was nothing left to do. `cancelled`: a command ended it. `isCutOff`: the reply was ended from outside, and
+   * its message may still wait.
+   */
+  | { readonly kind: 'over'; readonly failed: boolean; readonly cancelled?: boolean; readonly isCutOff?: boolean }
   | Hold;
 
 /** Who asks for a step, and why. */

@@ -211,7 +211,8 @@ export function createReplyMachine(stepsOf: (system: ActorSystem) => ReplySteps)
       ending: null,
       outcome: OVER,
     }),
-    output: ({ context }) => context.outcome,
+    output: ({ context: { outcome, endedBy } }) =>
+      endedBy === 'stop' && outcome.kind === 'over' && !outcome.failed ? { ...outcome, isCutOff: true } : outcome,
     initial: 'preparing',
     on: { abort: { actions: ['noteEnd', 'abortStep'] } },
     states: {

@@ -22,6 +22,7 @@ import {
 const DAY_MS = 86_400_000;
 const WAIT = { kind: 'wait', until: EPOCH + 5000, reason: REASON } as const;
 const PAUSE = { kind: 'pause', until: EPOCH + 5000, reason: REASON, actor: 'budget' } as const;
+const APPROVAL = { kind: 'approval', until: EPOCH + 5000, reason: REASON } as const;
 const FAIL = { kind: 'fail', reason: REASON } as const;
 const NOTHING = { kind: 'nothing' } as const;
 const REPLY = { kind: 'reply', messageId: 'm1' } as const;
@@ -253,6 +254,19 @@ t.test('a change during a reply counts once, as if it came after the reply', asy
   }
 });
 
+t.test('a decision that comes while the reply still works is noticed once the reply leaves its message waiting', async (t) => {
+  const rig = await rigIn('working.replying');
+  rig.send({ type: 'approval.decided' });
+  await rig.done(APPROVAL);
+  t.equal(rig.state(), 'choosing');
+  await rig.done(APPROVAL);
+  t.equal(rig.state(), 'waitingApproval', 'another call waits');
+  rig.send({ type: 'approval.decided' });
+  await rig.done(REPLY);
+  await rig.done(APPROVAL);
+  t.equal(rig.state(), 'waitingApproval', 'once');
+});
+
 t.test('neither the kill switch nor a change before the reply makes a failed reply begin again', async (t) => {
   const halted = await rigIn('working.replying');
   halted.send(HALT);
@@ -286,6 +300,14 @@ t.test('a message whose attempt has ended is not tried again at once, unless som
     t.match(rig.task(), { source: 'reply', input: { messageId: 'm2' } }, 'another one');
     rig.actor.stop();
   }
+});
+
+t.test('a message whose attempt was cut off from outside may be tried again at once', async (t) => {
+  const rig = await rigIn('working.replying');
+  await rig.done({ kind: 'over', failed: false, isCutOff: true });
+  await rig.done(REPLY);
+  t.equal(rig.state(), 'working.replying');
+  t.equal(rig.actor.getSnapshot().context.consecutiveFailures, 0);
 });
 
 t.test('a message whose attempt ended before a pause is tried after the pause', async (t) => {

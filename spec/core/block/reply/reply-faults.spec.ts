@@ -309,6 +309,16 @@ t.test('a kill switch that is set during a call ends it, and no fallback is call
   await one.told('message.finished', { id, status: 'done' });
 });
 
+t.test('a kill switch that is set and released while a reply ends does not hold its message up', async (t) => {
+  const daemon = heldDaemon();
+  const one = await running(t, { answer: daemon.answer });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await daemon.call(0);
+  await Promise.all([one.blocks.halt(), one.blocks.unhalt()]);
+  (await daemon.call(1)).answer('Hello.');
+  await one.told('message.finished', { id, status: 'done' });
+});
+
 t.test('readers discard the text of an interrupted attempt', async (t) => {
   const daemon = heldDaemon((call, index) => {
     if (index > 0) return call.answer('Whole.');

@@ -160,6 +160,11 @@ t.test('each event in each state leads to the expected state, and the context is
 
 t.test('the outcome of a reply is that of its last step, and the error of `broken` is its error', async (t) => {
   t.match(after(done(planOf(['a'])), done(PAUSE)), { status: 'done', output: PAUSE });
+  const calledOff = [...calling('a'), ABORT, done(CANCELLED)];
+  t.strictSame(after(...calledOff, done(OVER)).output, { ...OVER, isCutOff: true });
+  t.strictSame(after(ABORT, done(null)).output, { ...OVER, isCutOff: true }, 'before the attempt has begun');
+  t.strictSame(after(...calledOff, done(PAUSE)).output, PAUSE);
+  t.strictSame(after(...calling('a'), CANCEL, done(CANCELLED), done(OVER)).output, OVER);
   const broken = after(fault(), fault());
   t.match(broken, { status: 'error', error: { message: 'disk' } });
 });
