@@ -1,5 +1,5 @@
 // A block whose message, reply and calls of tools are interrupted at random moments: by decisions, cancellations, stops and starts, the kill switch, other settings. When
-// it is left in peace, each message comes to an outcome without anybody's help, and to one answer at most.
+// it is left in peace, each message comes to an outcome without anybody's help, and to one answer at most; and no program waits in vain.
 //
 // at-any-step: what interrupts comes a few turns of the event loop after something has happened, so that it meets each step of the block in time.
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
@@ -47,13 +47,29 @@ async function decideAll({ blocks }: ToolCore, decision: () => 'approve' | 'deny
   for (const { id, digest } of (await blocks.approvals()).approvals) await blocks.decideApproval(id, { decision: decision(), digest }, ME);
 }
 
+/** What is posted, and the outcomes for which programs wait meanwhile. */
+class Posted {
+  readonly ids: string[] = [];
+  readonly waits: Promise<unknown>[] = [];
+  readonly #blocks: ToolCore['blocks'];
+
+  constructor({ blocks }: ToolCore) {
+    this.#blocks = blocks;
+  }
+
+  add(id: string): void {
+    this.ids.push(id);
+    this.waits.push(this.#blocks.answer('ada', id, { waitsForPeople: true }));
+  }
+}
+
 /** What may interrupt; each may be refused. */
-function interruptions(core: ToolCore, random: Random, posted: string[]): Readonly<Record<Kind, () => Promise<unknown>>> {
+function interruptions(core: ToolCore, random: Random, posted: Posted): Readonly<Record<Kind, () => Promise<unknown>>> {
   const { blocks } = core;
-  const any = (): string => random.pick(posted);
+  const any = (): string => random.pick(posted.ids);
   return {
     post: async () => {
-      if (posted.length < MAX_MESSAGES) posted.push((await blocks.post('ada', { message: random.pick(['Pay.', 'Hi.']) }, 'api')).id);
+      if (posted.ids.length < MAX_MESSAGES) posted.add((await blocks.post('ada', { message: random.pick(['Pay.', 'Hi.']) }, 'api')).id);
     },
     decide: () => decideAll(core, () => random.pick(['approve', 'deny'])),
     cancel: () => blocks.cancel('ada', any()),
@@ -72,8 +88,9 @@ async function soon(random: Random): Promise<void> {
   for (let turns = random.below(6); turns > 0; turns -= 1) await turn();
 }
 
-async function interrupted(core: ToolCore, random: Random): Promise<void> {
-  const posted = [await core.post('Pay.')];
+async function interrupted(core: ToolCore, random: Random): Promise<Posted> {
+  const posted = new Posted(core);
+  posted.add(await core.post('Pay.'));
   const does = interruptions(core, random, posted);
   const kinds = random.pick(KINDS);
   const running: Promise<unknown>[] = [];
@@ -91,6 +108,7 @@ async function interrupted(core: ToolCore, random: Random): Promise<void> {
   }
   left = 0;
   while (running.length > 0) await Promise.all(running.splice(0));
+  return posted;
 }
 
 /** Waits until each message has its outcome; calls are denied meanwhile. */
@@ -121,8 +139,9 @@ for (let round = 0; round < ROUNDS; round += 1) {
       rules: random.chance(0.5) ? { servers: ['bank'], ask: ['*'] } : { servers: ['bank'], allow: ['bank/*'] },
       say: ({ results, question }) => (results.length > 0 ? 'Done.' : question === 'Pay.' ? calls() : 'Hi.'),
     });
-    await interrupted(core, random);
+    const { waits } = await interrupted(core, random);
     await comesToRest(t, core);
+    await Promise.all(waits); // some end early, while nothing answers the block's messages
     await core.blocks.stop('ada');
   });
 }
