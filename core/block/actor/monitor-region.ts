@@ -150,6 +150,7 @@ export function monitorRegion(machine: MachineSetup) {
                 { guard: { type: 'isCutOff', params: output }, target: 'choosing' }, // by the kill switch, which may be released by now
                 { guard: { type: 'isMessageFailed', params: output }, target: 'choosing', actions: ['countFailure', byMonitor('message failed'), 'noteOver'] },
                 { guard: { type: 'isOver', params: output }, target: 'choosing', actions: ['clearFailures', byMonitor('answered'), 'noteOver'] },
+                { guard: { type: 'isRetryInDoubt', params: output }, target: 'choosing', actions: ['countFailure', 'hurry'] }, // look-again
                 { guard: { type: 'isWait', params: output }, target: 'backoff', actions: [holdOutput, 'countFailure'] },
                 { guard: { type: 'isWaitInDoubt', params: output }, target: 'choosing' }, // look-again
                 { guard: { type: 'isPause', params: output }, target: 'paused', actions: holdOutput },

@@ -128,6 +128,7 @@ export function setUpMachine(now: () => number) {
       /** look-again. */
       isToReadAgain: ({ context }, output: Choice) => context.chooseAgain && output.kind !== 'nothing',
       isWaitInDoubt: ({ context }, output: ReplyOutcome) => (output.kind === 'pause' || output.kind === 'approval') && context.chooseAgain,
+      isRetryInDoubt: ({ context }, output: ReplyOutcome) => output.kind === 'wait' && context.beginAgain,
       isCutOff: (_, output: ReplyOutcome) => output.kind === 'over' && output.isCutOff === true,
       isMessageFailed: (_, output: ReplyOutcome) => output.kind === 'over' && output.failed,
       isAnswered: (_, output: ReplyOutcome) => output.kind === 'answered',

@@ -236,6 +236,7 @@ t.test('a change during a reply counts once, as if it came after the reply', asy
   const cases = [
     [SETTINGS, FAIL, 'starting', 'failed'],
     [SETTINGS, PAUSE, 'choosing', 'paused'],
+    [SETTINGS, WAIT, 'choosing', 'backoff'],
     [HALT, PAUSE, 'choosing', 'paused'],
     [REPAIR, FAIL, 'starting', 'failed'],
     [DAMAGE, FAIL, 'starting', 'failed'],
