@@ -304,7 +304,7 @@ t.test('case 34: of a thousand blocks few are in the document, and a change draw
 });
 
 t.test('a server without blocks shows the gateway first, no page of blocks and no kill switch, and asks for none', async (t) => {
-  const world = await openWorld(t, { args: ['--gateway-only'] });
+  const world = await openWorld(t, { gatewayOnly: true });
   if (world === undefined) return;
   const page = await world.page();
   await page.getByRole('heading', { name: 'Gateway' }).waitFor();
