@@ -1,7 +1,7 @@
 // What is seen: nothing is cut off, covered or out of line at the sizes that people use.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { axeFindings, closeBrowser, inWhole, isWhole, openWorld, type World } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWhole, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -187,29 +187,33 @@ t.test('the form of a configuration has its labels at one edge and its fields at
 const MIXED =
   '### Plan\n\nSee [the notes](https://example.com/notes).\n\n\u0647\u0630\u0647 \u0625\u062c\u0627\u0628\u0629 in Arabic.\n\n- \u05e4\u05e8\u05d9\u05d8\n- \u05e9\u05e0\u05d9\n\nAn English end.';
 
-t.test('in an answer links are underlined, each part reads from its own side, and headings come after that of the message, in both themes', async (t) => {
-  const world = await openWorld(t);
-  if (world === undefined) return;
-  world.standIn.onMessage(/./, { content: MIXED });
-  await world.block('ada');
-  await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: '\u05e9\u05dc\u05d5\u05dd' });
-  for (const theme of isWhole ? (['light', 'dark'] as const) : (['dark'] as const)) {
-    const page = await world.page('/ui/blocks/ada', { theme });
-    await page.getByText('An English end.').waitFor();
-    t.same(await axeFindings(page), [], theme);
-    const sides = await page.locator('.prose :is(p, ul), .prose.typed').evaluateAll((all) => all.map((each) => getComputedStyle(each).direction));
-    t.same(sides, ['rtl', 'ltr', 'rtl', 'rtl', 'ltr']);
-    t.equal(await page.locator('.prose a').evaluate((link) => getComputedStyle(link).textDecorationLine), 'underline');
-    t.same(
-      await page
-        .getByRole('heading', { level: 2 })
-        .filter({ hasText: /^(You|ada)$/ })
-        .allTextContents(),
-      ['You', 'ada'],
-    );
-    t.same(await page.getByRole('heading', { level: 3 }).filter({ hasText: 'Plan' }).count(), 1);
-  }
-});
+t.test(
+  'in an answer links are underlined, each part reads from its own side, and headings come after that of the message, in both themes',
+  inWhole,
+  async (t) => {
+    const world = await openWorld(t);
+    if (world === undefined) return;
+    world.standIn.onMessage(/./, { content: MIXED });
+    await world.block('ada');
+    await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: '\u05e9\u05dc\u05d5\u05dd' });
+    for (const theme of ['light', 'dark'] as const) {
+      const page = await world.page('/ui/blocks/ada', { theme });
+      await page.getByText('An English end.').waitFor();
+      t.same(await axeFindings(page), [], theme);
+      const sides = await page.locator('.prose :is(p, ul), .prose.typed').evaluateAll((all) => all.map((each) => getComputedStyle(each).direction));
+      t.same(sides, ['rtl', 'ltr', 'rtl', 'rtl', 'ltr']);
+      t.equal(await page.locator('.prose a').evaluate((link) => getComputedStyle(link).textDecorationLine), 'underline');
+      t.same(
+        await page
+          .getByRole('heading', { level: 2 })
+          .filter({ hasText: /^(You|ada)$/ })
+          .allTextContents(),
+        ['You', 'ada'],
+      );
+      t.same(await page.getByRole('heading', { level: 3 }).filter({ hasText: 'Plan' }).count(), 1);
+    }
+  },
+);
 
 /** Changes an answer of the server on its way to the page. */
 async function rewrite(page: Page, path: RegExp, change: (text: string) => string): Promise<void> {

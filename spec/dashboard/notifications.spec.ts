@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Page } from 'playwright-core';
-import { axeFindings, closeBrowser, inWhole, isWhole, openWorld, type World } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWhole, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -136,14 +136,14 @@ t.test('a block without a model, for which a message waits, is among those that 
   await page.waitForURL('**/ui/blocks/ada/config*');
 });
 
-t.test('where the browser refuses notifications, the settings say what to do, and they stay off', async (t) => {
+t.test('where the browser refuses notifications, the settings say what to do, and they stay off', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const cases: readonly [NotificationPermission, RegExp][] = [
     ['denied', /^This browser refuses .* Allow them in its settings for this site/],
     ['default', /^The browser was not allowed .* allow it when it asks/],
   ];
-  for (const [answer, words] of isWhole ? cases : cases.slice(0, 1)) {
+  for (const [answer, words] of cases) {
     const page = await world.page('/ui/settings', { prepare: answering(answer) });
     const box = page.getByLabel(SWITCH);
     await box.click();

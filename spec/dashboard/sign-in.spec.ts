@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { documentTo } from '../../cli/serve/page-link.ts';
-import { closeBrowser, openWorld } from '../support/browser.ts';
+import { closeBrowser, isWhole, openWorld } from '../support/browser.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 t.teardown(closeBrowser);
@@ -143,15 +143,16 @@ t.test('case 8: what an address says is shown and never done', async (t) => {
   page.on('request', (request) => {
     if (request.method() !== 'GET' && !request.url().includes('/api/session')) changing.push(`${request.method()} ${request.url()}`);
   });
-  for (const path of [
-    '/ui/?gatewayUrl=https://evil.example&token=x',
-    '/ui/#/api/halt',
+  const paths = [
     '/ui/blocks/ada?write=javascript:alert(1)&at=javascript:alert(1)',
     '/ui/blocks/..%2f..%2fapi%2fhalt',
-    '/ui/settings?key=javascript:alert(1)',
     '/ui/?show=javascript:alert(1)&sort=__proto__&find=<img src=x onerror=alert(1)>',
+    '/ui/?gatewayUrl=https://evil.example&token=x',
+    '/ui/#/api/halt',
+    '/ui/settings?key=javascript:alert(1)',
     '/ui/constructor',
-  ]) {
+  ];
+  for (const path of isWhole ? paths : paths.slice(0, 3)) {
     await page.goto(world.url + path);
     await page.locator('main').waitFor();
   }

@@ -42,17 +42,16 @@ t.test('--wait prints the answer, and --stream prints it while it is written', a
     finish = () => void res.end(daemonLine('sec\x1b[31mond') + DAEMON_END);
     if (body.includes('at once') && !body.includes('in parts')) finish();
   };
-  const { on, begin, upstream } = await withBlock(await openDesk(t, answer), '--start');
+  const { on, begin } = await withBlock(await openDesk(t, answer), '--start');
   t.same(await on(['send', 'one', '--wait', 'at once']), { code: 0, stdout: 'first second\n', stderr: '' });
   const streaming = begin(['send', 'one', '--stream', 'in parts']);
   await streaming.printed('first ');
   finish();
   t.match(await streaming.ended, { code: 0, stdout: 'first second\n', stderr: '' });
-  const asked = upstream.requests.length;
-  const lines = on(['send', 'one', '--stream', '--json', 'in parts']);
-  await upstream.arrived(asked);
+  const lines = begin(['send', 'one', '--stream', '--json', 'in parts']);
+  await lines.printed('content');
   finish();
-  const events = (await lines).stdout
+  const events = (await lines.ended).stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { event: string; text?: string });
