@@ -1,9 +1,10 @@
 import t from 'tap';
-import { closeBrowser, openWorld } from '../support/browser.ts';
+import { closeBrowser, inWhole, isWhole, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
-const LONG = Array.from({ length: 60 }, (_, index) => `Paragraph ${index} has some words in it, and ends.`).join('\n\n');
+const paragraphs = (count: number): string => Array.from({ length: count }, (_, index) => `Paragraph ${index} has some words in it, and ends.`).join('\n\n');
+const LONG = paragraphs(60);
 
 t.test('a message is answered while one looks, and stays after a reload', async (t) => {
   const world = await openWorld(t);
@@ -81,7 +82,7 @@ t.test('a question stands above its answer and the head says that the block answ
 t.test('case 15: the server is killed in the middle of an answer and started again: the reply is complete once, without a reload', async (t) => {
   const world = await openWorld(t, { isProcess: true });
   if (world === undefined) return;
-  world.standIn.onMessage(/./, { content: LONG });
+  world.standIn.onMessage(/./, { content: paragraphs(isWhole ? 60 : 30) });
   await world.block('ada');
   const page = await world.page('/ui/blocks/ada', { expected: [/./] });
   const begun = await page.evaluate(() => performance.timeOrigin);
@@ -91,9 +92,10 @@ t.test('case 15: the server is killed in the middle of an answer and started aga
   await world.killServer();
   await page.getByText('Paragraph 3 has').waitFor(); // nothing is emptied
   await world.startServer();
-  await page.getByText('Paragraph 59 has').waitFor({ timeout: 60_000 });
+  const last = `Paragraph ${isWhole ? 59 : 29} has`;
+  await page.getByText(last).waitFor({ timeout: 60_000 });
   await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null, undefined, { timeout: 60_000 });
-  t.equal(await page.getByText('Paragraph 59 has').count(), 1);
+  t.equal(await page.getByText(last).count(), 1);
   t.equal(await page.getByText('Tell me much').count(), 1);
   t.equal(await page.evaluate(() => performance.timeOrigin), begun, 'no reload');
 });
@@ -146,7 +148,7 @@ t.test('case 28: a reader who scrolls up keeps the place while the answer grows'
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/first/, { content: LONG }, { chunkSize: 1000, latency: 1 });
-  world.standIn.onMessage(/./, { content: LONG });
+  world.standIn.onMessage(/./, { content: paragraphs(isWhole ? 60 : 30) });
   await world.block('ada');
   await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: 'first' });
   const page = await world.page('/ui/blocks/ada');
@@ -212,7 +214,7 @@ t.test('while model calls are halted, only a block that needs something else nee
   t.match(await page.title(), /^\(1\) /);
 });
 
-t.test('case 11: markup in answers, names and logs runs nothing and is read as text', async (t) => {
+t.test('case 11: markup in answers, names and logs runs nothing and is read as text', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const payloads = [

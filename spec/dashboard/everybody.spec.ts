@@ -42,7 +42,7 @@ t.test('case 50: a stream produces two announcements, and the growing text is no
 t.test('case 50: nothing moves by itself but the marks of work, and with reduced motion nothing moves at all', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
-  world.standIn.onMessage(/./, { content: LONG.repeat(6) });
+  world.standIn.onMessage(/./, { content: LONG.repeat(3) });
   await world.block('ada');
   const page = await world.page('/ui/blocks/ada', { reducedMotion: false });
   await stream(page, world);
@@ -128,7 +128,7 @@ t.test('case 50: from right to left the page is mirrored, and no wider', inWhole
   }
 });
 
-t.test('case 50: a browser that was started without a locale draws plots, too', async (t) => {
+t.test('case 50: a browser that was started without a locale draws plots, too', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Yes.' });

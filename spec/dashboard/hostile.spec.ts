@@ -25,6 +25,7 @@ const MARKUP = [
 const LINKS = [
   '[x](javascript:pwned=1)',
   '[x](\u0001javascript:pwned=1)',
+  '[x](JaVaScRiPt:pwned=1)',
   '[x](java\tscript:pwned=1)',
   '[x](jav&#x09;ascript:pwned=1)',
   '[x](<javascript:pwned=1>)',
@@ -34,6 +35,7 @@ const LINKS = [
   '[x](/ui/settings)',
   '[x](//127.0.0.1:1/x)',
   '<javascript:pwned=1>',
+  '<a href="javascript:pwned=1">x</a>',
   '[x]: javascript:pwned=1\n[x]',
   '![x](http://127.0.0.1:1/x.png)',
   '[![x](http://127.0.0.1:1/x.png)](javascript:pwned=1)',

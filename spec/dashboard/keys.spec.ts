@@ -191,7 +191,7 @@ t.test('case 47: Tab reaches everything on each page, in both directions, and is
       for (const [index, each] of steps.entries()) each.dataset['step'] = String(index);
       return steps.length;
     });
-    for (const key of ['Tab', 'Shift+Tab']) {
+    for (const key of isWhole ? ['Tab', 'Shift+Tab'] : ['Shift+Tab']) {
       const focused = await page.evaluateHandle(() => {
         const steps = new Set<number>();
         (document.activeElement as HTMLElement | null)?.blur();
@@ -307,7 +307,7 @@ t.test('what is typed right after the key that opens a dialog is in its first fi
   const page = await world.page();
   await page.getByRole('heading', { name: 'Blockhouse runs.' }).waitFor();
   const named: string[] = [];
-  for (let round = 0; round < (isWhole ? 20 : 2); round += 1) {
+  for (let round = 0; round < (isWhole ? 20 : 1); round += 1) {
     // No wait for the dialog: nothing needs to be drawn before the next key comes, as with a fast hand on a busy machine.
     await page.evaluate(() => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'n', bubbles: true, cancelable: true })));
     await page.keyboard.type('ada');

@@ -57,7 +57,7 @@ t.test('case 24: a state, event, status, stop reason and error code of a later s
   await page.locator('.nav', { hasText: 'Fleet' }).locator('.n', { hasText: '2' }).waitFor();
 });
 
-t.test('case 24: a field of the configuration that the page has never heard of is shown by its name, and kept', async (t) => {
+t.test('case 24: a field of the configuration that the page has never heard of is shown by its name, and kept', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada', { description: 'before' });

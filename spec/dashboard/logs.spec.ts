@@ -17,7 +17,7 @@ t.test('case 36: a log that grows fast has bounded nodes, moves nothing for who 
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Yes.' });
   await world.block('ada');
-  const page = await world.page('/ui/blocks/ada/logs');
+  const page = await world.page('/ui/blocks/ada/logs', { height: isWhole ? 900 : 390 });
   const post = async (count: number): Promise<void> => {
     for (let index = 0; index < count; index += 1) await world.api('POST', '/api/blocks/ada/chat', { message: `go ${index}` });
   };
@@ -34,13 +34,13 @@ t.test('case 36: a log that grows fast has bounded nodes, moves nothing for who 
     await until('the block rests', () => written().at(-1)?.includes('state.idle') === true);
     await page.waitForFunction((count) => document.querySelectorAll('.lines .line').length === count, written().length);
   };
-  await post(isWhole ? 40 : 28);
+  await post(isWhole ? 40 : 16);
   await idle();
   await complete();
   const before = written().length;
 
   await area(page).hover();
-  await page.mouse.wheel(0, -700);
+  await page.mouse.wheel(0, isWhole ? -700 : -350);
   await page.waitForFunction(() => {
     const log = document.querySelector('.lines');
     return log !== null && log.scrollHeight - log.scrollTop - log.clientHeight > 300;
@@ -52,7 +52,7 @@ t.test('case 36: a log that grows fast has bounded nodes, moves nothing for who 
     const index = all.findIndex((line) => line.getBoundingClientRect().top >= top);
     return { index, at: all[index]?.getBoundingClientRect().top };
   });
-  await post(isWhole ? 20 : 8);
+  await post(isWhole ? 20 : 3);
   await idle();
   await complete();
   t.equal(await lines.nth(inView.index).evaluate((line) => line.getBoundingClientRect().top), inView.at, 'the line in view is where it was');

@@ -1,7 +1,7 @@
 // What is seen: nothing is cut off, covered or out of line at the sizes that people use.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { axeFindings, closeBrowser, inWhole, isWhole, openWorld, type World } from '../support/browser.ts';
+import { axeFindings, closeBrowser, inWhole, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -37,21 +37,70 @@ function boxes(
 
 const distinct = (values: readonly number[]): number => new Set(values).size;
 
-t.test('at 1024 px the list keeps one line of commands, its figures on one line, and what is spent of each cap', async (t) => {
+t.test('of a block with the longest name, on one server:', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await furnish(world);
-  const page = await world.page('/ui/', { width: 1024, height: 768 });
-  await page.getByRole('row').filter({ hasText: LONG }).waitFor();
-  const [head] = await boxes(page, '.top');
-  t.ok((head?.h ?? 99) <= 49, 'the head is one line');
-  t.equal(distinct((await boxes(page, '.stat dd')).map(({ y }) => y)), 1, 'the figures stand on one line');
-  t.same(
-    (await boxes(page, '.stat dt, .stat dt span')).filter(({ isCut }) => isCut),
-    [],
-    'no label is cut off',
-  );
-  t.match(await page.locator('.tr .c-today').innerText(), /\$0\.00\s*\$12\.50/);
+
+  await t.test('at 1024 px the list keeps one line of commands, its figures on one line, and what is spent of each cap', async (t) => {
+    const page = await world.page('/ui/', { width: 1024, height: 768 });
+    await page.getByRole('row').filter({ hasText: LONG }).waitFor();
+    const [head] = await boxes(page, '.top');
+    t.ok((head?.h ?? 99) <= 49, 'the head is one line');
+    t.equal(distinct((await boxes(page, '.stat dd')).map(({ y }) => y)), 1, 'the figures stand on one line');
+    t.same(
+      (await boxes(page, '.stat dt, .stat dt span')).filter(({ isCut }) => isCut),
+      [],
+      'no label is cut off',
+    );
+    t.match(await page.locator('.tr .c-today').innerText(), /\$0\.00\s*\$12\.50/);
+    await world.leave(page);
+  });
+
+  await t.test('at 390 px a long name gives way to the commands of its block, and no button covers code', async (t) => {
+    const page = await world.page(`/ui/blocks/${LONG}`, { width: 390, height: 844 });
+    await page.locator('.prose pre').waitFor();
+    const [menu] = await boxes(page, '.top .square:last-child');
+    t.equal(menu?.w, 44, 'the menu is as wide as a finger');
+    const [code] = await boxes(page, '.prose pre');
+    const [copy] = await boxes(page, '.prose .code-head');
+    t.ok((code?.x ?? 999) + (code?.w ?? 999) <= (copy?.x ?? 0), 'the code ends before its button');
+    await world.leave(page);
+  });
+
+  await t.test('spending by day is drawn over the last thirty days, with what the heights and ends mean', async (t) => {
+    const page = await world.page(`/ui/blocks/${LONG}/costs`, { width: 1440, height: 900 });
+    const plot = page.locator('.days').first();
+    await plot.waitFor();
+    t.equal(await plot.locator('.day-bar').count(), 1);
+    const [drawn] = await boxes(page, '.days svg');
+    t.ok((drawn?.w ?? 0) > 700, 'also a single day takes the place of a month');
+    t.match(await plot.locator('.x').innerText(), /\d+ \w+|\w+ \d+/);
+    t.match(await plot.locator('.y').innerText(), /\$0/);
+    t.match(await plot.locator('[role="img"]').getAttribute('aria-label'), /1 call/);
+    await world.leave(page);
+  });
+
+  await t.test('a wide window has the summaries of a memory beside what the model sees, a narrow one below it', async (t) => {
+    const page = await world.page(`/ui/blocks/${LONG}/memory`, { width: 1440, height: 900 });
+    await page.locator('.memory').waitFor();
+    const columns = async (): Promise<number> => distinct((await boxes(page, '.memory > div')).map(({ x }) => x));
+    t.equal(await columns(), 2);
+    await page.setViewportSize({ width: 1024, height: 768 });
+    t.equal(await columns(), 1);
+    await world.leave(page);
+  });
+
+  await t.test('at 390 px the first command stands at the edge, and the search has the whole width', async (t) => {
+    const page = await world.page('/ui/', { width: 390, height: 844 });
+    await page.getByRole('row').filter({ hasText: LONG }).waitFor();
+    const [command] = await boxes(page, '.top .btn.primary');
+    t.equal((command?.x ?? 0) + (command?.w ?? 0), 390 - 16);
+    await world.reach(page, '/ui/search');
+    const [field] = await boxes(page, '.top .filter');
+    t.equal(field?.w, 390 - 32);
+    await world.leave(page);
+  });
 });
 
 t.test('at 390 px two changes of a configuration are read and chosen without scrolling sideways, and saved from one line', inWhole, async (t) => {
@@ -96,19 +145,6 @@ t.test('at 390 px each line of a log stands apart from the next, below its own t
   );
 });
 
-t.test('at 390 px a long name gives way to the commands of its block, and no button covers code', async (t) => {
-  const world = await openWorld(t);
-  if (world === undefined) return;
-  await furnish(world);
-  const page = await world.page(`/ui/blocks/${LONG}`, { width: 390, height: 844 });
-  await page.locator('.prose pre').waitFor();
-  const [menu] = await boxes(page, '.top .square:last-child');
-  t.equal(menu?.w, 44, 'the menu is as wide as a finger');
-  const [code] = await boxes(page, '.prose pre');
-  const [copy] = await boxes(page, '.prose .code-head');
-  t.ok((code?.x ?? 999) + (code?.w ?? 999) <= (copy?.x ?? 0), 'the code ends before its button');
-});
-
 t.test('names of providers stand on one line, names of capped blocks are whole, and states stand beneath each other', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
@@ -127,21 +163,6 @@ t.test('names of providers stand on one line, names of capped blocks are whole, 
   await page.locator('.transitions li').nth(1).waitFor();
   t.equal(distinct((await boxes(page, '.transitions .to')).map(({ x }) => x)), 1);
   t.equal(distinct((await boxes(page, '.transitions .to + span')).map(({ x }) => x)), 1);
-});
-
-t.test('spending by day is drawn over the last thirty days, with what the heights and ends mean', async (t) => {
-  const world = await openWorld(t);
-  if (world === undefined) return;
-  await furnish(world);
-  const page = await world.page(`/ui/blocks/${LONG}/costs`, { width: 1440, height: 900 });
-  const plot = page.locator('.days').first();
-  await plot.waitFor();
-  t.equal(await plot.locator('.day-bar').count(), 1);
-  const [drawn] = await boxes(page, '.days svg');
-  t.ok((drawn?.w ?? 0) > 700, 'also a single day takes the place of a month');
-  t.match(await plot.locator('.x').innerText(), /\d+ \w+|\w+ \d+/);
-  t.match(await plot.locator('.y').innerText(), /\$0/);
-  t.match(await plot.locator('[role="img"]').getAttribute('aria-label'), /1 call/);
 });
 
 t.test('the form of a configuration has its labels at one edge and its fields at another, and its sections are reached by name', inWhole, async (t) => {
@@ -163,44 +184,36 @@ t.test('the form of a configuration has its labels at one edge and its fields at
   await sections.waitFor({ state: 'hidden' });
 });
 
-t.test('a wide window has the summaries of a memory beside what the model sees, a narrow one below it', async (t) => {
-  const world = await openWorld(t);
-  if (world === undefined) return;
-  await furnish(world);
-  const page = await world.page(`/ui/blocks/${LONG}/memory`, { width: 1440, height: 900 });
-  await page.locator('.memory').waitFor();
-  const columns = async (): Promise<number> => distinct((await boxes(page, '.memory > div')).map(({ x }) => x));
-  t.equal(await columns(), 2);
-  await page.setViewportSize({ width: 1024, height: 768 });
-  t.equal(await columns(), 1);
-});
-
 const MIXED =
   '### Plan\n\nSee [the notes](https://example.com/notes).\n\n\u0647\u0630\u0647 \u0625\u062c\u0627\u0628\u0629 in Arabic.\n\n- \u05e4\u05e8\u05d9\u05d8\n- \u05e9\u05e0\u05d9\n\nAn English end.';
 
-t.test('in an answer links are underlined, each part reads from its own side, and headings come after that of the message, in both themes', async (t) => {
-  const world = await openWorld(t);
-  if (world === undefined) return;
-  world.standIn.onMessage(/./, { content: MIXED });
-  await world.block('ada');
-  await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: '\u05e9\u05dc\u05d5\u05dd' });
-  for (const theme of isWhole ? (['light', 'dark'] as const) : (['dark'] as const)) {
-    const page = await world.page('/ui/blocks/ada', { theme });
-    await page.getByText('An English end.').waitFor();
-    t.same(await axeFindings(page), [], theme);
-    const sides = await page.locator('.prose :is(p, ul), .prose.typed').evaluateAll((all) => all.map((each) => getComputedStyle(each).direction));
-    t.same(sides, ['rtl', 'ltr', 'rtl', 'rtl', 'ltr']);
-    t.equal(await page.locator('.prose a').evaluate((link) => getComputedStyle(link).textDecorationLine), 'underline');
-    t.same(
-      await page
-        .getByRole('heading', { level: 2 })
-        .filter({ hasText: /^(You|ada)$/ })
-        .allTextContents(),
-      ['You', 'ada'],
-    );
-    t.same(await page.getByRole('heading', { level: 3 }).filter({ hasText: 'Plan' }).count(), 1);
-  }
-});
+t.test(
+  'in an answer links are underlined, each part reads from its own side, and headings come after that of the message, in both themes',
+  inWhole,
+  async (t) => {
+    const world = await openWorld(t);
+    if (world === undefined) return;
+    world.standIn.onMessage(/./, { content: MIXED });
+    await world.block('ada');
+    await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: '\u05e9\u05dc\u05d5\u05dd' });
+    for (const theme of ['light', 'dark'] as const) {
+      const page = await world.page('/ui/blocks/ada', { theme });
+      await page.getByText('An English end.').waitFor();
+      t.same(await axeFindings(page), [], theme);
+      const sides = await page.locator('.prose :is(p, ul), .prose.typed').evaluateAll((all) => all.map((each) => getComputedStyle(each).direction));
+      t.same(sides, ['rtl', 'ltr', 'rtl', 'rtl', 'ltr']);
+      t.equal(await page.locator('.prose a').evaluate((link) => getComputedStyle(link).textDecorationLine), 'underline');
+      t.same(
+        await page
+          .getByRole('heading', { level: 2 })
+          .filter({ hasText: /^(You|ada)$/ })
+          .allTextContents(),
+        ['You', 'ada'],
+      );
+      t.same(await page.getByRole('heading', { level: 3 }).filter({ hasText: 'Plan' }).count(), 1);
+    }
+  },
+);
 
 /** Changes an answer of the server on its way to the page. */
 async function rewrite(page: Page, path: RegExp, change: (text: string) => string): Promise<void> {
@@ -238,19 +251,6 @@ t.test('what has no known price is told beside the sums, and covers nothing at 9
   const isBeside = (label?.x ?? 0) + (label?.w ?? 0) <= (spent?.x ?? 0);
   t.notOk(label?.isCut, 'the label is whole');
   t.ok(isBeside || (label?.y ?? 0) + (label?.h ?? 0) <= (spent?.y ?? 0), 'the sum stands beside its label or below it');
-});
-
-t.test('at 390 px the first command stands at the edge, and the search has the whole width', async (t) => {
-  const world = await openWorld(t);
-  if (world === undefined) return;
-  await furnish(world);
-  const page = await world.page('/ui/', { width: 390, height: 844 });
-  await page.getByRole('row').filter({ hasText: LONG }).waitFor();
-  const [command] = await boxes(page, '.top .btn.primary');
-  t.equal((command?.x ?? 0) + (command?.w ?? 0), 390 - 16);
-  await world.reach(page, '/ui/search');
-  const [field] = await boxes(page, '.top .filter');
-  t.equal(field?.w, 390 - 32);
 });
 
 t.test('an event tells its figures in words', async (t) => {

@@ -136,7 +136,7 @@ t.test('a block without a model, for which a message waits, is among those that 
   await page.waitForURL('**/ui/blocks/ada/config*');
 });
 
-t.test('where the browser refuses notifications, the settings say what to do, and they stay off', async (t) => {
+t.test('where the browser refuses notifications, the settings say what to do, and they stay off', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const cases: readonly [NotificationPermission, RegExp][] = [

@@ -20,92 +20,91 @@ async function furnish(world: World, config: object = {}): Promise<void> {
   await world.api('DELETE', '/api/blocks/old');
 }
 
-t.test('case 48: axe finds nothing on any page, in either theme, wide and narrow', async (t) => {
+t.test('of a furnished server:', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await furnish(world);
-  for (const theme of ['light', 'dark'] as const) {
-    for (const [width, height] of [
-      [1440, 900],
-      [390, 844],
-    ] as const) {
-      if (!isWhole && (theme === 'dark') === (width === 1440)) continue;
-      const page = await world.page('/ui/', { theme, width, height });
-      // Some of the pages wide and light, others narrow and dark; all of them both ways in `test:browser`.
-      for (const path of PATHS.filter((_path, index) => isWhole || index % 5 === (width === 1440 ? 0 : 2))) {
-        await world.reach(page, path);
-        for (const finding of await axeFindings(page)) t.fail(`${path} ${theme} ${width}: ${finding}`);
+
+  await t.test('case 48: axe finds nothing on any page, in either theme, wide and narrow', async (t) => {
+    for (const theme of ['light', 'dark'] as const) {
+      for (const [width, height] of [
+        [1440, 900],
+        [390, 844],
+      ] as const) {
+        if (!isWhole && (theme === 'dark') === (width === 1440)) continue;
+        const page = await world.page('/ui/', { theme, width, height });
+        // Some of the pages wide and light, others narrow and dark; all of them both ways in `test:browser`.
+        for (const path of PATHS.filter((_path, index) => isWhole || index % 5 === (width === 1440 ? 0 : 2))) {
+          await world.reach(page, path);
+          for (const finding of await axeFindings(page)) t.fail(`${path} ${theme} ${width}: ${finding}`);
+        }
+        await world.leave(page);
       }
-      await world.leave(page);
     }
-  }
-  t.pass('each page was examined');
-});
+    t.pass('each page was examined');
+  });
 
-t.test('case 49: no page scrolls sideways at 390 or 1024 px, and what is touched is large enough', async (t) => {
-  const world = await openWorld(t);
-  if (world === undefined) return;
-  await furnish(world);
-  const page = await world.page('/ui/', { width: 390, height: 844 });
-  for (const path of PATHS.filter((_path, index) => isWhole || index % 3 === 0)) {
-    await world.reach(page, path);
-    t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways`);
-    const small = await page.evaluate(() =>
-      [...document.querySelectorAll<HTMLElement>('main button, .phone-tabs a, .tabs a, .phone-tabs button')]
-        .filter((element) => element.offsetParent !== null)
-        .map((element) => ({ text: element.textContent.slice(0, 30), height: element.getBoundingClientRect().height }))
-        .filter(({ height }) => height < 24),
-    );
-    t.same(small, [], path);
-  }
-  await page.setViewportSize({ width: 1024, height: 768 });
-  for (const path of PATHS.slice(0, 2)) {
-    await world.reach(page, path);
-    t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways at 1024 px`);
-  }
-});
+  await t.test('case 49: no page scrolls sideways at 390 or 1024 px, and what is touched is large enough', async (t) => {
+    const page = await world.page('/ui/', { width: 390, height: 844 });
+    for (const path of PATHS.filter((_path, index) => isWhole || index % 3 === 0)) {
+      await world.reach(page, path);
+      t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways`);
+      const small = await page.evaluate(() =>
+        [...document.querySelectorAll<HTMLElement>('main button, .phone-tabs a, .tabs a, .phone-tabs button')]
+          .filter((element) => element.offsetParent !== null)
+          .map((element) => ({ text: element.textContent.slice(0, 30), height: element.getBoundingClientRect().height }))
+          .filter(({ height }) => height < 24),
+      );
+      t.same(small, [], path);
+    }
+    await page.setViewportSize({ width: 1024, height: 768 });
+    for (const path of PATHS.slice(0, 2)) {
+      await world.reach(page, path);
+      t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), `${path} scrolls sideways at 1024 px`);
+    }
+    await world.leave(page);
+  });
 
-t.test('case 47: every page is reached by keys, and `?` lists the keys that work', async (t) => {
-  const world = await openWorld(t);
-  if (world === undefined) return;
-  await furnish(world);
-  const page = await world.page();
-  await page.getByRole('heading', { name: 'Fleet' }).waitFor();
-  for (const [key, title] of [
-    ['g', 'Gateway'],
-    ['p', 'Playground'],
-    ['c', 'Costs'],
-    ['e', 'Events'],
-    ['a', 'Archive'],
-    ['s', 'Settings'],
-    ['f', 'Fleet'],
-  ] as const) {
-    await page.keyboard.press('g');
-    await page.keyboard.press(key);
-    await page.getByRole('heading', { name: title, level: 1 }).waitFor();
-  }
-  await page.keyboard.press('j');
-  await page.waitForFunction(() => document.activeElement?.textContent === 'ada');
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'ada', level: 1 }).waitFor();
-  for (const [key, tab] of [
-    ['2', 'Memory'],
-    ['3', 'Config'],
-    ['4', 'Logs'],
-    ['5', 'Costs'],
-    ['6', 'History'],
-    ['1', 'Chat'],
-  ] as const) {
-    await page.keyboard.press(key);
-    await page.locator('.tabs [aria-current="page"]', { hasText: tab }).waitFor();
-  }
-  await page.keyboard.press('?');
-  const dialog = page.getByRole('dialog', { name: 'Keys' });
-  await dialog.waitFor();
-  t.match(await dialog.textContent(), /Find or do…/);
-  await page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'detached' });
-  t.not(await page.evaluate(() => document.activeElement?.tagName), undefined);
+  await t.test('case 47: every page is reached by keys, and `?` lists the keys that work', async (t) => {
+    const page = await world.page();
+    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+    for (const [key, title] of [
+      ['g', 'Gateway'],
+      ['p', 'Playground'],
+      ['c', 'Costs'],
+      ['e', 'Events'],
+      ['a', 'Archive'],
+      ['s', 'Settings'],
+      ['f', 'Fleet'],
+    ] as const) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(key);
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+    }
+    await page.keyboard.press('j');
+    await page.waitForFunction(() => document.activeElement?.textContent === 'ada');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'ada', level: 1 }).waitFor();
+    for (const [key, tab] of [
+      ['2', 'Memory'],
+      ['3', 'Config'],
+      ['4', 'Logs'],
+      ['5', 'Costs'],
+      ['6', 'History'],
+      ['1', 'Chat'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await page.locator('.tabs [aria-current="page"]', { hasText: tab }).waitFor();
+    }
+    await page.keyboard.press('?');
+    const dialog = page.getByRole('dialog', { name: 'Keys' });
+    await dialog.waitFor();
+    t.match(await dialog.textContent(), /Find or do…/);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    t.not(await page.evaluate(() => document.activeElement?.tagName), undefined);
+    await world.leave(page);
+  });
 });
 
 t.test('case 21: what one page does is in another within a moment', async (t) => {
@@ -239,7 +238,7 @@ t.test('a stored key does not follow an address that is changed on the page: it 
   t.same([...new Set(thief.requests.map(({ headers }) => headers['authorization']))], ['Bearer a-key-for-there']);
 });
 
-t.test('case 22: a change by hand is told while one edits, and nothing is lost', async (t) => {
+t.test('case 22: a change by hand is told while one edits, and nothing is lost', inWhole, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada', { description: 'before' });
@@ -304,7 +303,7 @@ t.test('case 34: of a thousand blocks few are in the document, and a change draw
 });
 
 t.test('a server without blocks shows the gateway first, no page of blocks and no kill switch, and asks for none', async (t) => {
-  const world = await openWorld(t, { args: ['--gateway-only'] });
+  const world = await openWorld(t, { gatewayOnly: true });
   if (world === undefined) return;
   const page = await world.page();
   await page.getByRole('heading', { name: 'Gateway' }).waitFor();
@@ -345,6 +344,7 @@ t.test('what was said is searched from the palette, and each find leads to its b
   await page.locator('.search li a').click();
   await page.waitForURL('**/ui/blocks/zoe?at=*');
   await page.locator('.m.linked', { hasText: 'Needle' }).waitFor();
+  if (!isWhole) return;
   await world.api('POST', '/api/blocks/ada/memory/facts', { text: 'The thimble is blue.' });
   await world.show(page, '/ui/search?find=thimble');
   await page.locator('.search li a', { hasText: 'Fact' }).click();

@@ -11,7 +11,7 @@ const IDLE_MS = 15_000;
 const TABS = ['', '/memory', '/config', '/logs', '/costs', '/history'].map((tab) => `/ui/blocks/ada${tab}`);
 const PATHS = [...PAGE_PATHS, ...TABS, '/ui/gateway?tab=programs', '/ui/search?find=sky'];
 /** First steps look for a provider that is started meanwhile; here there is one. */
-const IN_SHORT = ['/ui/blocks/ada', '/ui/gateway', '/ui/settings'];
+const IN_SHORT = ['/ui/blocks/ada', '/ui/gateway'];
 
 /** Time can be passed, and a connection is waited for, however busy this machine is. */
 async function prepare(page: Page): Promise<void> {

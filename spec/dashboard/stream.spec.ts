@@ -12,10 +12,12 @@ const SECTION = [
   `| a | b |\n| --- | --- |\n${Array.from({ length: 20 }, (_, index) => `| ${index} | a cell |\n`).join('')}\n`,
   '1. first\n\n2. second\n\n> A quotation\n> of two lines.\n\n',
 ].join('');
-/** 10,000 tokens, or half of them. */
-const LONG = SECTION.repeat(isWhole ? 18 : 9);
+/** 10,000 tokens, or a third of them. */
+const LONG = SECTION.repeat(isWhole ? 18 : 6);
 /** In how many pieces an answer comes that is strange as a whole. */
-const PIECES = isWhole ? 150 : 25;
+const PIECES = isWhole ? 150 : 15;
+/** How much longer such an answer is in a whole sweep. */
+const TIMES = isWhole ? 3 : 1;
 /** A block, lines and a text without any end. */
 const IN_SHORT: readonly string[] = ['fence', 'list', 'endless'];
 
@@ -86,7 +88,7 @@ t.test(
     await ended(page);
     await assertFewTouched(t, page, await touched(), 'a long answer');
     const last = await drawn();
-    t.ok(last.parts >= (isWhole ? 6 : 4) && last.drawn <= 3, `at its end, ${last.drawn} of ${last.parts} parts are laid out and painted`);
+    t.ok(last.parts >= (isWhole ? 6 : 3) && last.drawn <= (isWhole ? 3 : 2), `at its end, ${last.drawn} of ${last.parts} parts are laid out and painted`);
     const streamed = await proseOf(page);
     await page.reload();
     await page.locator('.meta').waitFor();
@@ -98,13 +100,13 @@ t.test('case 27: what no markdown ends and what no one writes is drawn as it com
   const world = await openWorld(t);
   if (world === undefined) return;
   const strange = {
-    fence: `Look:\n\n\`\`\`js\n${'const a = 1;\n'.repeat(300)}`,
+    fence: `Look:\n\n\`\`\`js\n${'const a = 1;\n'.repeat(100 * TIMES)}`,
     table: `| a | b |\n| --- |\n| 1\n\n| a | b |\n| --- | --- |\n${'| 1 | **2\n'.repeat(200)}`,
-    list: `${'- item **not closed\n'.repeat(200)}- `,
+    list: `${'- item **not closed\n'.repeat(70 * TIMES)}- `,
     links: '[a](https://example.org/ and [b]( and ![c]( '.repeat(60),
     emoji: '👩‍👩‍👧 half a pair, '.repeat(120),
     returns: 'one\rtwo\r\rthree\r\nfour '.repeat(60),
-    endless: 'x'.repeat(100 * 1024),
+    endless: 'x'.repeat(34 * 1024 * TIMES),
     quotes: `${'>'.repeat(2000)} deep`,
   };
   const chosen = Object.entries(strange).filter(([name]) => isWhole || IN_SHORT.includes(name));
@@ -127,7 +129,7 @@ t.test('case 27: what no markdown ends and what no one writes is drawn as it com
 t.test('case 29: the end stays in view through text, code, tables and a late font', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
-  world.standIn.onMessage(/./, { content: SECTION.repeat(4) }, { chunkSize: 20, latency: 6 });
+  world.standIn.onMessage(/./, { content: SECTION.repeat(isWhole ? 4 : 2) }, { chunkSize: 20, latency: 6 });
   await world.block('ada');
   const page = await world.page('/ui/blocks/ada');
   let release = (): void => undefined;
@@ -171,7 +173,7 @@ t.test('case 30: what is selected in an answer stays selected while it grows, an
   const world = await openWorld(t);
   if (world === undefined) return;
   const sentence = 'The quick brown fox jumps over the lazy dog and then it goes on and on. ';
-  world.standIn.onMessage(/./, { content: `A **first** paragraph of words.\n\n${sentence.repeat(40)}` }, { chunkSize: 10, latency: 8 });
+  world.standIn.onMessage(/./, { content: `A **first** paragraph of words.\n\n${sentence.repeat(isWhole ? 40 : 14)}` }, { chunkSize: 10, latency: 8 });
   await world.block('ada');
   const page = await world.page('/ui/blocks/ada');
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -49,8 +49,8 @@ export interface WorldOptions {
   serve?(workspace: string): Promise<{ readonly url: string; stop(): Promise<unknown> }>;
   /** Writes files into the workspace before the server starts. */
   files?(workspace: string, standInUrl: string): void;
-  /** Further arguments of the server, which is a process of its own then. */
-  readonly args?: readonly string[];
+  /** The server has no blocks. */
+  readonly gatewayOnly?: boolean;
 }
 
 /** True in `npm run test:browser`: what is swept is swept whole. `npm test` runs each test with a part of its pages, sizes and rounds. */
@@ -82,8 +82,9 @@ const ARGS = [
   '--in-process-gpu',
   '--disable-dev-shm-usage',
   '--process-per-site',
-  // A page lives for a second, too short for machine code to pay. What is swept whole has the compilers that people have.
-  ...(isWhole ? [] : ['--js-flags=--no-maglev,--no-opt']),
+  // A page lives for a second, too short for machine code to pay, or for threads that compile and collect garbage beside it; and each request goes through one process less.
+  // What is swept whole has all that people have.
+  ...(isWhole ? [] : ['--js-flags=--no-maglev,--no-opt,--no-sparkplug,--single-threaded', '--enable-features=NetworkServiceInProcess2']),
 ];
 
 /** same-address: ports of servers that have ended. A page that comes back to its address has the scripts of the page, and starts no process. */
@@ -177,7 +178,7 @@ export class World {
   }
 
   get #isProcess(): boolean {
-    return this.#options.isProcess ?? this.#options.args !== undefined;
+    return this.#options.isProcess === true;
   }
 
   get #standInUrl(): string {
@@ -193,7 +194,7 @@ export class World {
     const { startServer } = (await import(COMPOSE)) as typeof import('../../cli/compose.ts');
     const env = { ...this.#env, BLOCKHOUSE_LOG_LEVEL: 'silent' };
     const port = formerPorts.pop() ?? (await freePort());
-    const server = await startServer({ host: '127.0.0.1', port: String(port), workspace: this.workspace }, env);
+    const server = await startServer({ host: '127.0.0.1', port: String(port), workspace: this.workspace, gatewayOnly: this.#options.gatewayOnly }, env);
     this.url = server.url;
     this.#stop = async () => {
       await server.core.close(); // open answers are not waited for
@@ -208,7 +209,7 @@ export class World {
   }
 
   async #startProcess(): Promise<void> {
-    const args = ['serve', '--json', '--host', '127.0.0.1', '--port', String(this.#port), '--workspace', this.workspace, ...(this.#options.args ?? [])];
+    const args = ['serve', '--json', '--host', '127.0.0.1', '--port', String(this.#port), '--workspace', this.workspace];
     const env = { ...this.#env, BLOCKHOUSE_LOG_LEVEL: 'error' };
     const server = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'ignore'] });
     this.#pid = server.pid;

@@ -21,13 +21,13 @@ t.test('where nobody knows when the process of the lock has started, it is stopp
 
 t.test('a server that lets an answer go on is named, with the command that ends it at once', async (t) => {
   let finish = (): void => undefined;
-  const { workspace, begin, server } = await openDeskOfProcess(t, (_request, res) => {
+  const { workspace, on, server } = await openDeskOfProcess(t, (_request, res) => {
     res.writeHead(200, { 'content-type': 'application/x-ndjson' }).write(daemonLine('half '));
     finish = () => void res.end(daemonLine('whole') + DAEMON_END);
   });
   const asked = await fetch(`${server.url}/v1/chat`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${(await begin(['token']).ended).stdout.trim()}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${(await on(['token'])).stdout.trim()}`, 'content-type': 'application/json' },
     body: JSON.stringify({ adapter: 'ollama', model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true }),
   });
   const { pid } = server.child;
