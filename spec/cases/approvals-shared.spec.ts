@@ -5,8 +5,10 @@ import t, { type Test } from 'tap';
 import { type ChatEntry, connectStore, type ShownApproval } from '../../core/index.ts';
 import { compareWorkspaces, copyWorkspace } from '../../core/store/copy.ts';
 import { RUNNABLE, type StartedCore, type StartOptions, startCore } from '../support/blocks.ts';
-import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { ask, noPostgres } from '../support/postgres.ts';
 import { type StoreProxy, storeProxy } from '../support/store-proxy.ts';
+import { sweep } from '../support/sweep.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { pay } from '../support/tools/calls.ts';
 import { PaymentHost } from '../support/tools/payment-host.ts';
@@ -17,7 +19,7 @@ import { followSteps, type RunFrame } from '../../transports/run-steps.ts';
 const BY = { channel: 'cli', name: 'token' } as const;
 const RULES = { servers: ['bank'], ask: ['bank/*'] };
 const PAYS = ({ results }: Seen): Said => (results.length === 0 ? [pay('bob')] : `Bank: ${results.join(' ')}`);
-const ROUNDS = 6;
+const ROUNDS = sweep(6, 2);
 
 t.setTimeout(300_000);
 
@@ -34,7 +36,7 @@ function bankOf(t: Test) {
 }
 
 async function servers(t: Test, direct?: (store: string) => Promise<string>) {
-  const store = await postgresStore(t);
+  const store = await migratedStore(t);
   const { folder, start, effects } = bankOf(t);
   const options = direct === undefined ? {} : { direct: await direct(store) };
   const a = await start({ workspace: `${folder}/a`, store: await connectStore(store, options) });
@@ -203,7 +205,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const { id } = await first.blocks.post('ada', { message: 'Pay bob.' }, 'api');
     const waiting = await asked(first);
     await first.core.close();
-    const [one, two] = [await postgresStore(t), await postgresStore(t)];
+    const [one, two] = [await migratedStore(t), await migratedStore(t)];
     const back = join(folder, 'back');
     for (const [from, to] of [
       [`${folder}/a`, one],

@@ -9,7 +9,8 @@ import { connectStore, openStore } from '../../core/store/open.ts';
 import { run, runHere, start } from '../cli/run.ts';
 import { AT, pair } from '../support/block-files.ts';
 import { runnable, startCore } from '../support/blocks.ts';
-import { askAgain, noPostgres, postgresStore } from '../support/postgres.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { askAgain, noPostgres } from '../support/postgres.ts';
 import { sweep } from '../support/sweep.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
@@ -56,7 +57,7 @@ async function copyWithKills(t: Test, args: readonly string[], points: readonly 
 }
 
 t.test('copies that are killed again and again end whole, there and back, in little memory', { skip: noPostgres }, async (t) => {
-  const [from, to] = [workspaceOf(t), await postgresStore(t)];
+  const [from, to] = [workspaceOf(t), await migratedStore(t)];
   const { ask, end } = askAgain(to);
   t.teardown(end);
   const rows = (text: string) => async (): Promise<boolean> => {
@@ -99,7 +100,7 @@ t.test('servers go on with a copy, in a database and in a folder', { skip: noPos
   await first.core.keys?.create('app', { usdPerDay: 5 });
   const costs = await first.blocks.costs({ by: 'block' });
   await first.core.close();
-  const to = await postgresStore(t);
+  const to = await migratedStore(t);
   await copyWorkspace({ from: first.workspace, to });
   t.same((await compareWorkspaces({ from: first.workspace, to })).differences, []);
 
