@@ -14,7 +14,7 @@ t.test('what a provider was sent is in the ledger, call by call, whatever happen
   t.comment(`seed ${seed}`);
   const workspace = join(testFolder(t), 'workspace');
   mkdirSync(workspace, { mode: 0o700 });
-  const { faults, ...report } = await new MixedCalls({ workspace, calls: sweep(2000, 90), seed, turnEvery: sweep(60, 40) }).run();
+  const { faults, ...report } = await new MixedCalls({ workspace, calls: sweep(2000, 66), seed, turnEvery: sweep(60, 30) }).run();
   t.comment(JSON.stringify(report));
   t.same(faults, []);
   t.ok(report.told > 0 && report.untold > 0 && report.kills + report.ends > 0);

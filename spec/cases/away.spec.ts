@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { connectStore } from '../../core/index.ts';
 import { askedOf, endAnswer, repeatingDaemon, type StartedCore, sendPiece, startCore } from '../support/blocks.ts';
-import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { ask, noPostgres } from '../support/postgres.ts';
 import { storeProxy } from '../support/store-proxy.ts';
 import { until } from '../support/until.ts';
 import type { Answerer } from '../support/upstream.ts';
@@ -18,7 +19,7 @@ t.setTimeout(AWAY_MS + 240_000);
 
 t.test('a database', { skip: noPostgres }, async (t) => {
   t.test('X11: while it is away for long, calls under way end, nothing begins, and each call is paid for once when it is back', async (t) => {
-    const store = await postgresStore(t);
+    const store = await migratedStore(t);
     const proxies = [await storeProxy(t, store), await storeProxy(t, store)];
     let isHeld = true;
     const calls: string[] = [];

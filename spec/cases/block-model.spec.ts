@@ -103,7 +103,7 @@ t.test('kill -9 again and again: each question is one message with one answer, w
   const questions = Array.from({ length: 6 }, (_, n) => `msg ada/${n}`);
   const open = new Map(questions.map((question) => [question, undefined as Asked | undefined]));
   let asks = 0;
-  for (let kills = sweep(6, 2); kills >= 0; kills -= 1) {
+  for (let kills = sweep(6, 1); kills >= 0; kills -= 1) {
     const { server, program, messages } = await life(t, workspace, daemonUrl);
     const asking = questions.map(async (question) => {
       asks += 1;

@@ -10,7 +10,8 @@ import { callOf } from '../conformance/store/ledger-suite.ts';
 import { endAnswer, repeatingDaemon, sendPiece } from '../support/blocks.ts';
 import { Fleet } from '../support/crash/fleet.ts';
 import type { Reply } from '../support/crash/server-client.ts';
-import { askAgain, noPostgres, postgresStore } from '../support/postgres.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { askAgain, noPostgres } from '../support/postgres.ts';
 import { sweep } from '../support/sweep.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { untilSo } from '../support/until.ts';
@@ -38,7 +39,7 @@ interface World {
 }
 
 async function world(t: Test, servers: number): Promise<World> {
-  const store = await postgresStore(t);
+  const store = await migratedStore(t);
   const { url } = await startUpstream(t, (...asked) => made.answer(...asked));
   const fleet = new Fleet({ folder: testFolder(t), store, daemonUrl: url, servers, leaseMs: LEASE_MS });
   t.teardown(() => fleet.stop());

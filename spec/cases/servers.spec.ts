@@ -35,6 +35,194 @@ async function tokenOf(core: Core): Promise<string> {
 const only = <T>([one]: readonly T[]): T => one as T;
 
 t.test('a database', { skip: noPostgres }, async (t) => {
+  t.test('two servers', async (t) => {
+    const { all } = await servers(t, 2);
+    const [a, b] = all as [StartedCore, StartedCore];
+
+    t.test('of two servers one answers each message, wherever it was posted, in order', async (t) => {
+      const calls = (): number => [a, b].flatMap(({ upstream }) => upstream.requests.filter(({ path }) => path === '/api/chat')).length;
+      const before = calls();
+      await a.create('ada');
+      await a.blocks.start('ada');
+      const posted: string[] = [];
+      for (let n = 0; n < 10; n += 1) posted.push((await (n % 2 === 0 ? a : b).blocks.post('ada', { message: `${n}` }, 'api')).id);
+      const last = posted.at(-1) ?? '';
+      t.match(await b.blocks.answer('ada', last, { waitMs: 20_000 }), { answer: { content: 'You said: 9' } }, 'a wait on either server ends');
+      const history = await b.blocks.history('ada');
+      t.equal(history.length, 20);
+      t.same(
+        history.filter(({ role }) => role === 'assistant').map(({ replyTo }) => replyTo),
+        posted,
+      );
+      t.equal(calls() - before, 10);
+    });
+
+    t.test('a wait at a server that has not heard of the message yet ends with the answer', async (t) => {
+      await a.create('bob');
+      await a.blocks.start('bob');
+      for (let n = 0; n < 10; n += 1) {
+        await b.blocks.history('bob'); // what was read is good for a tenth of a second
+        const { id } = await a.blocks.post('bob', { message: `${n}` }, 'api');
+        t.match(await b.blocks.answer('bob', id, { waitMs: 20_000 }), { answer: { content: `You said: ${n}` } });
+      }
+    });
+
+    t.test('a block is asked as a model at any server: whole or streamed, one message for one idempotency key, counted for its key', async (t) => {
+      await a.create('model', RUNNABLE);
+      await a.blocks.start('model');
+      const token = await tokenOf(a.core);
+      const urls = [await listening(t, a.core), await listening(t, b.core)];
+      const send = async (url: string | undefined, path: string, authorization: string, body: object) => {
+        const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'k' };
+        const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+        return { status: answer.status, text: await answer.text() };
+      };
+      const made = await send(urls[0], '/api/keys', `Bearer ${token}`, { name: 'app', rights: ['blocks'] });
+      const { key } = JSON.parse(made.text) as { key: string };
+      await until('the key is known at the other server', () => b.core.keys?.find(key) !== undefined);
+      const messages = [{ role: 'user', content: 'hi' }];
+      const asked = [
+        { path: '/v1/chat/completions', body: { stream: true } },
+        { path: '/v1/messages', body: { max_tokens: 9 } },
+        { path: '/ollama/api/chat', body: { stream: false } },
+      ];
+      for (const url of [urls[1], urls[0]])
+        for (const { path, body } of asked)
+          t.match(
+            await send(url, path, `Bearer ${key}`, { model: 'block/model', messages, ...body }),
+            { status: 200, text: /You said|said: hi/ },
+            `${path} ${urls.indexOf(url ?? '')}`,
+          );
+      t.match(await b.blocks.history('model'), [{ content: 'hi', chain: [{ via: 'key', key: 'app' }] }, { role: 'assistant' }]);
+      t.equal((await b.blocks.history('model')).length, 2, 'one message');
+      let calls = 0;
+      for (let look = 0; look < 200 && calls === 0; look += 1) {
+        await delay(50);
+        calls = (await b.core.accounts?.spentToday('app'))?.calls ?? 0;
+      }
+      t.equal(calls, 1, 'the key has paid once');
+      await a.blocks.stop('model');
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const refused = await fetch(`${urls[1]}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify({ model: 'block/model', messages }) });
+      t.equal(refused.status, 503, 'stopped, and known so at the other server');
+      await refused.text();
+    });
+
+    t.test(
+      'X22, X31, X46: one change of two with the same If-Match, a key that is made again, and sockets that a new token ends, over two servers',
+      async (t) => {
+        const token = await tokenOf(a.core);
+        const started = await Promise.all(
+          [a, b].map(async ({ core }) => {
+            const transport = createHttpTransport(core);
+            const ws = createWsTransport(core, transport.server);
+            t.teardown(async () => {
+              await ws.close();
+              await transport.close();
+            });
+            return transport.listen(0, '127.0.0.1');
+          }),
+        );
+        const call = (at: number, method: string, path: string, body?: object, more: object = {}): Promise<Response> =>
+          fetch(`${started[at]}${path}`, {
+            method,
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more },
+            ...(body !== undefined && { body: JSON.stringify(body) }),
+          });
+        await until('the other one has the token', () => b.core.token?.matches(token) === true);
+        await a.create('cleo', RUNNABLE);
+        const etag = (await call(1, 'GET', '/api/blocks/cleo/config')).headers.get('etag') ?? '';
+        const puts = await Promise.all([0, 1].map((at) => call(at, 'PUT', '/api/blocks/cleo/config', { description: `of ${at}` }, { 'if-match': etag })));
+        t.same(puts.map(({ status }) => status).sort(), [200, 412]);
+
+        const keyOf = async (): Promise<string> =>
+          ((await (await call(0, 'POST', '/api/keys', { name: 'other', usdPerDay: 1 })).json()) as { key: string }).key;
+        const first = await keyOf();
+        await until('it holds at the other one', () => b.core.keys?.find(first) !== undefined);
+        await call(0, 'DELETE', '/api/keys/other');
+        await until('it is revoked at the other one', () => b.core.keys?.find(first) === undefined);
+        const second = await keyOf();
+        await until('the next one holds there', () => b.core.keys?.find(second) !== undefined);
+        t.equal(b.core.keys?.find(first), undefined);
+
+        const clients = await Promise.all(started.map((url) => WsClient.connect(t, { port: Number(new URL(url).port), token })));
+        await a.core.token?.renew();
+        for (const client of clients) await until('a socket is closed', () => client.closed !== undefined);
+        t.same(
+          clients.map(({ closed }) => closed?.code),
+          [1008, 1008],
+        );
+      },
+    );
+
+    t.test('a restart, a compaction, a halt and an import work on either server', async (t) => {
+      await a.create('yara', { ...RUNNABLE, memory: { maxContextTokens: 4096, thresholdPercent: 90, keepMessages: 2 } });
+      await a.blocks.start('yara');
+      for (const text of ['one', 'two', 'three', 'four', 'five', 'six']) await a.ask('yara', text);
+      t.match(await b.blocks.compact('yara'), { compactionCount: 1 }, 'the owner gives the block up for it');
+      t.match(await a.blocks.undoCompaction('yara'), { compactionCount: 1, summary: '' });
+      t.match(await b.blocks.restart('yara'), { message: 'yara was restarted.' });
+      t.match(await a.blocks.answer('yara', (await a.blocks.post('yara', { message: 'seven' }, 'api')).id, { waitMs: 30_000 }), {
+        answer: { content: 'You said: seven' },
+      });
+      await a.blocks.halt({ reason: 'x' });
+      await until('the other one knows within a second', () => b.blocks.halted().halted);
+      const { id } = await b.blocks.post('yara', { message: 'eight' }, 'api');
+      t.match(await a.blocks.message('yara', id), { entry: { status: 'queued' }, answer: null });
+      await b.blocks.unhalt();
+      await untilSo('it is answered', async () => (await b.blocks.message('yara', id)).answer !== null); // the other one knows within a second
+      t.match(await b.blocks.import(await a.blocks.export('yara'), 'yves'), { name: 'yves' });
+      t.equal((await a.blocks.history('yves')).length, 16);
+      t.same((await b.blocks.list()).map(({ name }) => name).slice(-2), ['yara', 'yves']);
+      t.match(await b.blocks.rename('yara', { name: 'zoe' }), { name: 'zoe' });
+      await untilSo('it is there', async () => (await a.blocks.history('zoe').catch(({ code }) => code)) !== 'BLOCK_NOT_FOUND'); // within a second
+      const nine = await a.blocks.post('zoe', { message: 'nine' }, 'api');
+      t.match(await a.blocks.answer('zoe', nine.id, { waitMs: 30_000 }), { answer: { content: 'You said: nine' } }, 'a block that ran runs again');
+      t.match(await a.blocks.costs({ by: 'block', block: 'zoe' }), { total: { calls: 1 } });
+    });
+
+    t.test('a browser signs in at any server, and is signed in at all of them until the token is replaced; any server drains another one', async (t) => {
+      await a.core.token?.ensure();
+      const token = a.core.token?.reveal() ?? '';
+      await until('the other one has the token', () => b.core.token?.matches(token) === true); // within a second
+      const [urlA, urlB] = await Promise.all([a, b].map(({ core }) => listening(t, core)));
+      const call = (url: string | undefined, path: string, bearer?: string, body?: object): Promise<Response> =>
+        fetch(`${url}${path}`, {
+          method: body === undefined ? 'GET' : 'POST',
+          headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), 'content-type': 'application/json' },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+      const { code } = (await (await call(urlA, '/api/session/code?printed=true', token, {})).json()) as { code: string };
+      const tries = await Promise.all([urlB, urlA, urlB].map((url) => call(url, '/api/session', undefined, { code })));
+      t.same(tries.map(({ status }) => status).sort(), [200, 401, 401], 'the code opens once');
+      const opened = tries.find(({ status }) => status === 200);
+      const { key } = (await (opened as Response).json()) as { key: string };
+      const seen = async (): Promise<number[]> => Promise.all([urlA, urlB].map(async (url) => (await call(url, '/api/blocks', key)).status));
+      t.same(await seen(), [200, 200]);
+      t.equal((await call(urlB, '/v1/adapters', key)).status, 200);
+      const { ticket } = (await (await call(urlA, '/api/session/ticket', key, {})).json()) as { ticket: string };
+      t.same((await Promise.all([b, a].map(({ core }) => core.sessions?.redeem(ticket)))).sort(), [false, true]);
+      const { node } = b.core.storeHealth ?? { node: '' };
+      t.match(await (await call(urlA, `/api/nodes/${node}/drain`, token, {})).json(), { id: node, draining: true, self: false });
+      const drained = async (): Promise<boolean> => ((await (await fetch(`${urlB}/v1/health`)).json()) as { store: { draining: boolean } }).store.draining;
+      await untilSo('it is drained', drained); // within a second
+      t.same(
+        await Promise.all(['nobody', '%00', '%F0%9F%98%80'].map(async (id) => (await call(urlA, `/api/nodes/${id}/drain`, token, {})).status)),
+        [404, 404, 404],
+      );
+      await a.core.token?.renew();
+      // Within a second. Each is asked until it refuses: after twenty wrong keys it would answer 429.
+      const refusal = async (url: string | undefined): Promise<number> => {
+        for (;;) {
+          const { status } = await call(url, '/api/blocks', key);
+          if (status !== 200) return status;
+          await delay(50);
+        }
+      };
+      t.same(await Promise.all([urlA, urlB].map(refusal)), [401, 401]);
+    });
+  });
+
   t.test('a message to a block is answered, and all is there for the next server', async (t) => {
     const { all, store } = await servers(t, 1);
     const one = only(all);
@@ -53,49 +241,6 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.match(await next.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped' } });
     t.match(await next.core.check(), { checked: { blocks: 1, messages: 4 }, findings: [] });
     t.same(next.factsOf('workspace.fault'), []);
-  });
-
-  t.test('a block is asked as a model at any server: whole or streamed, one message for one idempotency key, counted for its key', async (t) => {
-    const { all } = await servers(t, 2);
-    const [owner, other] = all as [StartedCore, StartedCore];
-    await owner.create('ada', RUNNABLE);
-    await owner.blocks.start('ada');
-    const token = await tokenOf(owner.core);
-    const urls = [await listening(t, owner.core), await listening(t, other.core)];
-    const send = async (url: string | undefined, path: string, authorization: string, body: object) => {
-      const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'k' };
-      const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-      return { status: answer.status, text: await answer.text() };
-    };
-    const made = await send(urls[0], '/api/keys', `Bearer ${token}`, { name: 'app', rights: ['blocks'] });
-    const { key } = JSON.parse(made.text) as { key: string };
-    await until('the key is known at the other server', () => other.core.keys?.find(key) !== undefined);
-    const messages = [{ role: 'user', content: 'hi' }];
-    const asked = [
-      { path: '/v1/chat/completions', body: { stream: true } },
-      { path: '/v1/messages', body: { max_tokens: 9 } },
-      { path: '/ollama/api/chat', body: { stream: false } },
-    ];
-    for (const url of [urls[1], urls[0]])
-      for (const { path, body } of asked)
-        t.match(
-          await send(url, path, `Bearer ${key}`, { model: 'block/ada', messages, ...body }),
-          { status: 200, text: /You said|said: hi/ },
-          `${path} ${urls.indexOf(url ?? '')}`,
-        );
-    t.match(await other.blocks.history('ada'), [{ content: 'hi', chain: [{ via: 'key', key: 'app' }] }, { role: 'assistant' }]);
-    t.equal((await other.blocks.history('ada')).length, 2, 'one message');
-    let calls = 0;
-    for (let look = 0; look < 200 && calls === 0; look += 1) {
-      await delay(50);
-      calls = (await other.core.accounts?.spentToday('app'))?.calls ?? 0;
-    }
-    t.equal(calls, 1, 'the key has paid once');
-    await owner.blocks.stop('ada');
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const refused = await fetch(`${urls[1]}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify({ model: 'block/ada', messages }) });
-    t.equal(refused.status, 503, 'stopped, and known so at the other server');
-    await refused.text();
   });
 
   t.test(
@@ -222,6 +367,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
         d as (insert into bh.document (block_id, kind, value) select id, 'config', json_build_object('name', name) from b)
       insert into bh.block_entry (block_id, name) select id, name from b`,
     );
+    await ask(store, 'analyze bh.block, bh.document, bh.block_entry'); // as a database does by itself
     const { entries, next } = await blocks.page();
     t.match({ count: entries.length, first: entries[0], next }, { count: 1000, first: { name: 'b00001' }, next: /./ });
     t.match((await blocks.page({ limit: 1, cursor: next ?? '' })).entries, [{ name: 'b01001' }]);
@@ -229,38 +375,8 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     await untilSo('one is gone', async () => (await blocks.counts()).blocks <= 10_000); // how many there are is known for a second
     const whole = await blocks.page();
     t.match({ count: whole.entries.length, next: whole.next }, { count: 10_000, next: null });
-    await ask(store, 'update bh.block_entry set changed_at = clock_timestamp() where block_id <= 1500');
+    await ask(store, 'update bh.block_entry set changed_at = clock_timestamp() where block_id <= 1100');
     t.equal((await blocks.list()).length, 10_000, 'also when more than a thousand have changed at once');
-  });
-
-  t.test('of two servers one answers each message, wherever it was posted, in order', async (t) => {
-    const { all } = await servers(t, 2);
-    const [a, b] = all as [StartedCore, StartedCore];
-    await a.create('ada');
-    await a.blocks.start('ada');
-    const posted: string[] = [];
-    for (let n = 0; n < 10; n += 1) posted.push((await (n % 2 === 0 ? a : b).blocks.post('ada', { message: `${n}` }, 'api')).id);
-    const last = posted.at(-1) ?? '';
-    t.match(await b.blocks.answer('ada', last, { waitMs: 20_000 }), { answer: { content: 'You said: 9' } }, 'a wait on either server ends');
-    const history = await b.blocks.history('ada');
-    t.equal(history.length, 20);
-    t.same(
-      history.filter(({ role }) => role === 'assistant').map(({ replyTo }) => replyTo),
-      posted,
-    );
-    t.equal([a, b].flatMap(({ upstream }) => upstream.requests.filter(({ path }) => path === '/api/chat')).length, 10);
-  });
-
-  t.test('a wait at a server that has not heard of the message yet ends with the answer', async (t) => {
-    const { all } = await servers(t, 2);
-    const [a, b] = all as [StartedCore, StartedCore];
-    await a.create('ada');
-    await a.blocks.start('ada');
-    for (let n = 0; n < 10; n += 1) {
-      await b.blocks.history('ada'); // what was read is good for a tenth of a second
-      const { id } = await a.blocks.post('ada', { message: `${n}` }, 'api');
-      t.match(await b.blocks.answer('ada', id, { waitMs: 20_000 }), { answer: { content: `You said: ${n}` } });
-    }
   });
 
   t.test('a reply of one server is stopped, cancelled and read from the other, and so is its log', async (t) => {
@@ -376,128 +492,6 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.equal(calls(a).at(-1), 'waits');
     t.same(await ask(store, "select key from bh.setting where key like 'drained.%'"), [{ key: `drained.${nodeOf(b)}` }]);
     await t.rejects(b.core.drain(before, true), { code: 'NODE_NOT_FOUND' });
-  });
-
-  t.test('a browser signs in at any server, and is signed in at all of them until the token is replaced; any server drains another one', async (t) => {
-    const { all } = await servers(t, 2);
-    const [a, b] = all as [StartedCore, StartedCore];
-    await a.core.token?.ensure();
-    const token = a.core.token?.reveal() ?? '';
-    await until('the other one has the token', () => b.core.token?.matches(token) === true); // within a second
-    const [urlA, urlB] = await Promise.all([a, b].map(({ core }) => listening(t, core)));
-    const call = (url: string | undefined, path: string, bearer?: string, body?: object): Promise<Response> =>
-      fetch(`${url}${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), 'content-type': 'application/json' },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-    const { code } = (await (await call(urlA, '/api/session/code?printed=true', token, {})).json()) as { code: string };
-    const tries = await Promise.all([urlB, urlA, urlB].map((url) => call(url, '/api/session', undefined, { code })));
-    t.same(tries.map(({ status }) => status).sort(), [200, 401, 401], 'the code opens once');
-    const opened = tries.find(({ status }) => status === 200);
-    const { key } = (await (opened as Response).json()) as { key: string };
-    const seen = async (): Promise<number[]> => Promise.all([urlA, urlB].map(async (url) => (await call(url, '/api/blocks', key)).status));
-    t.same(await seen(), [200, 200]);
-    t.equal((await call(urlB, '/v1/adapters', key)).status, 200);
-    const { ticket } = (await (await call(urlA, '/api/session/ticket', key, {})).json()) as { ticket: string };
-    t.same((await Promise.all([b, a].map(({ core }) => core.sessions?.redeem(ticket)))).sort(), [false, true]);
-    const { node } = b.core.storeHealth ?? { node: '' };
-    t.match(await (await call(urlA, `/api/nodes/${node}/drain`, token, {})).json(), { id: node, draining: true, self: false });
-    const drained = async (): Promise<boolean> => ((await (await fetch(`${urlB}/v1/health`)).json()) as { store: { draining: boolean } }).store.draining;
-    await untilSo('it is drained', drained); // within a second
-    t.same(
-      await Promise.all(['nobody', '%00', '%F0%9F%98%80'].map(async (id) => (await call(urlA, `/api/nodes/${id}/drain`, token, {})).status)),
-      [404, 404, 404],
-    );
-    await a.core.token?.renew();
-    // Within a second. Each is asked until it refuses: after twenty wrong keys it would answer 429.
-    const refusal = async (url: string | undefined): Promise<number> => {
-      for (;;) {
-        const { status } = await call(url, '/api/blocks', key);
-        if (status !== 200) return status;
-        await delay(50);
-      }
-    };
-    t.same(await Promise.all([urlA, urlB].map(refusal)), [401, 401]);
-  });
-
-  t.test(
-    'X22, X31, X46: one change of two with the same If-Match, a key that is made again, and sockets that a new token ends, over two servers',
-    async (t) => {
-      const { all } = await servers(t, 2);
-      const [a, b] = all as [StartedCore, StartedCore];
-      const token = await tokenOf(a.core);
-      const started = await Promise.all(
-        [a, b].map(async ({ core }) => {
-          const transport = createHttpTransport(core);
-          const ws = createWsTransport(core, transport.server);
-          t.teardown(async () => {
-            await ws.close();
-            await transport.close();
-          });
-          return transport.listen(0, '127.0.0.1');
-        }),
-      );
-      const call = (at: number, method: string, path: string, body?: object, more: object = {}): Promise<Response> =>
-        fetch(`${started[at]}${path}`, {
-          method,
-          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more },
-          ...(body !== undefined && { body: JSON.stringify(body) }),
-        });
-      await until('the other one has the token', () => b.core.token?.matches(token) === true);
-      await a.create('ada', RUNNABLE);
-      const etag = (await call(1, 'GET', '/api/blocks/ada/config')).headers.get('etag') ?? '';
-      const puts = await Promise.all([0, 1].map((at) => call(at, 'PUT', '/api/blocks/ada/config', { description: `of ${at}` }, { 'if-match': etag })));
-      t.same(puts.map(({ status }) => status).sort(), [200, 412]);
-
-      const keyOf = async (): Promise<string> => ((await (await call(0, 'POST', '/api/keys', { name: 'app', usdPerDay: 1 })).json()) as { key: string }).key;
-      const first = await keyOf();
-      await until('it holds at the other one', () => b.core.keys?.find(first) !== undefined);
-      await call(0, 'DELETE', '/api/keys/app');
-      await until('it is revoked at the other one', () => b.core.keys?.find(first) === undefined);
-      const second = await keyOf();
-      await until('the next one holds there', () => b.core.keys?.find(second) !== undefined);
-      t.equal(b.core.keys?.find(first), undefined);
-
-      const clients = await Promise.all(started.map((url) => WsClient.connect(t, { port: Number(new URL(url).port), token })));
-      await a.core.token?.renew();
-      for (const client of clients) await until('a socket is closed', () => client.closed !== undefined);
-      t.same(
-        clients.map(({ closed }) => closed?.code),
-        [1008, 1008],
-      );
-    },
-  );
-
-  t.test('a restart, a compaction, a halt and an import work on either server', async (t) => {
-    const { all } = await servers(t, 2);
-    const [a, b] = all as [StartedCore, StartedCore];
-    await a.create('ada', { ...RUNNABLE, memory: { maxContextTokens: 4096, thresholdPercent: 90, keepMessages: 2 } });
-    await a.blocks.start('ada');
-    for (const text of ['one', 'two', 'three', 'four', 'five', 'six']) await a.ask('ada', text);
-    t.match(await b.blocks.compact('ada'), { compactionCount: 1 }, 'the owner gives the block up for it');
-    t.match(await a.blocks.undoCompaction('ada'), { compactionCount: 1, summary: '' });
-    t.match(await b.blocks.restart('ada'), { message: 'ada was restarted.' });
-    t.match(await a.blocks.answer('ada', (await a.blocks.post('ada', { message: 'seven' }, 'api')).id, { waitMs: 30_000 }), {
-      answer: { content: 'You said: seven' },
-    });
-    await a.blocks.halt({ reason: 'x' });
-    await until('the other one knows within a second', () => b.blocks.halted().halted);
-    const { id } = await b.blocks.post('ada', { message: 'eight' }, 'api');
-    t.match(await a.blocks.message('ada', id), { entry: { status: 'queued' }, answer: null });
-    await b.blocks.unhalt();
-    await untilSo('it is answered', async () => (await b.blocks.message('ada', id)).answer !== null); // the other one knows within a second
-    t.match(await b.blocks.import(await a.blocks.export('ada'), 'eve'), { name: 'eve' });
-    t.equal((await a.blocks.history('eve')).length, 16);
-    t.same(
-      (await b.blocks.list()).map(({ name }) => name),
-      ['ada', 'eve'],
-    );
-    t.match(await b.blocks.rename('ada', { name: 'zoe' }), { name: 'zoe' });
-    await untilSo('it is there', async () => (await a.blocks.history('zoe').catch(({ code }) => code)) !== 'BLOCK_NOT_FOUND'); // within a second
-    const nine = await a.blocks.post('zoe', { message: 'nine' }, 'api');
-    t.match(await a.blocks.answer('zoe', nine.id, { waitMs: 30_000 }), { answer: { content: 'You said: nine' } }, 'a block that ran runs again');
-    t.match(await a.blocks.costs({ by: 'block', block: 'zoe' }), { total: { calls: 1 } });
   });
 
   t.test('a summary of a server that was given up changes nothing', async (t) => {

@@ -64,8 +64,9 @@ async function approve(node: Node, name: string): Promise<Answer> {
 const stateOf = async (node: Node, name: string) => (await node.ask('GET', '/api/tools')).body.servers.find((server) => server.name === name);
 
 t.test('a database', { skip: noPostgres }, async (t) => {
+  const { a, b } = await nodes(t);
+
   t.test('what is approved at one server is called at the other, and what is changed at one is refused at the other', async (t) => {
-    const { a, b } = await nodes(t);
     t.match(await a.ask('PUT', '/api/tools/echo', { server: entry({}) }), { status: 200 });
     t.match(await stateOf(b, 'echo'), { state: 'held' }, 'the other one knows it, and holds it');
     t.match(await approve(a, 'echo'), { status: 200 });
@@ -102,7 +103,6 @@ t.test('a database', { skip: noPostgres }, async (t) => {
   });
 
   t.test('two servers that change entries at once lose none, and each has the secrets of its own machine', async (t) => {
-    const { a, b } = await nodes(t);
     const names = Array.from({ length: 10 }, (_, n) => `s${n}`);
     const put = await Promise.all(names.map((name, n) => (n % 2 === 0 ? a : b).ask('PUT', `/api/tools/${name}`, { server: entry({}) })));
     t.same(

@@ -17,10 +17,13 @@ conversationSuite(t, 'files', async (t, clock) => {
 });
 
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
-  conversationSuite(t, 'PostgreSQL', async (t, clock) => {
-    const world = await migrated(t);
+  const world = await migrated(t); // each law has a block of its own in it
+  let blocks = 0;
+  conversationSuite(t, 'PostgreSQL', async (_law, clock) => {
     const node = await Membership.join(world.database, { version: '1.0.0', url: null });
-    const claim = await node.take({ name: 'ada', block: await blockIn(world, 'ada') });
+    blocks += 1;
+    const name = `ada${blocks}`;
+    const claim = await node.take({ name, block: await blockIn(world, name) });
     if ('heldBy' in claim) throw new Error('somebody has it');
     return owned(new PostgresConversation({ database: world.database, block: claim.block, at: () => new Date(clock()).toISOString() }), claim);
   });

@@ -7,13 +7,17 @@ import { type CopyOptions, compareWorkspaces, copyWorkspace } from '../../../cor
 import { openStore } from '../../../core/store/open.ts';
 import type { LedgerLine } from '../../../core/store/port.ts';
 import { AT, answerEntry, configOf, memoryOf, pair, pulseOf, userEntry } from '../../support/block-files.ts';
+import { migratedStore } from '../../support/migrated.ts';
 import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
 import { runLine } from '../../../core/store/parts/run-lines.ts';
 import { modelRecord, runRecord } from '../../support/tools/records.ts';
 import { withSmallDisk } from '../../support/small-disk.ts';
+import { sweep } from '../../support/sweep.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
 const NOW = Date.now();
+/** More than the newest, which a block keeps in chat.json. */
+const PAIRS = sweep(700, 300);
 const at = (minutes: number): string => new Date(NOW - minutes * 60_000).toISOString();
 const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
 const line = (block: string, minutes: number, fields: Partial<LedgerLine> = {}): LedgerLine => ({
@@ -40,9 +44,9 @@ function block(name: string, entries: readonly object[], fields: object = {}): R
   };
 }
 
-/** A workspace with something of everything. */
-async function workspaceOf(t: Test): Promise<string> {
-  const old = Array.from({ length: 700 }, (_, n) => pair(`old${n}`, { clientId: `c${n}` })).flat();
+/** A workspace with something of everything, and with so many messages in an archive of a chat, each with its answer. */
+async function workspaceOf(t: Test, pairs = 3): Promise<string> {
+  const old = Array.from({ length: pairs }, (_, n) => pair(`old${n}`, { clientId: `c${n}` })).flat();
   const [first, ...rest] = [...pair('m1', { content: 'NUL \0' }), userEntry('w1', { status: 'queued', processed: false }), ...pair('m2')];
   const folder = testFolder(t, {
     blocks: {
@@ -96,14 +100,14 @@ const same = async (t: Test, options: CopyOptions): Promise<void> => void t.same
 
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('a workspace goes into a database and back, and is the same', async (t) => {
-    const [from, to] = [await workspaceOf(t), await postgresStore(t)];
+    const [from, to] = [await workspaceOf(t, PAIRS), await postgresStore(t)];
     const trial = await copyWorkspace({ from, to, isTrial: true });
     t.match(trial, { blocks: { copied: 3 }, others: ['ledger', 'client calls', 'settings'] });
     t.same(await ask(to, "select to_regclass('bh.block') as found"), [{ found: null }], 'nothing is written');
     const report = await copyWorkspace({ from, to });
     t.match(report, { ...trial, blocks: { copied: 3, same: 0, removed: 0 }, failed: [], left: ['blocks/ada/notes.txt'] });
     await same(t, { from, to });
-    t.match(await compareWorkspaces({ from, to }), { compared: { blocks: 3, messages: 1408, ledgerLines: 10, clientCalls: 4 } });
+    t.match(await compareWorkspaces({ from, to }), { compared: { blocks: 3, messages: 2 * PAIRS + 8, ledgerLines: 10, clientCalls: 4 } });
     t.match(await copyWorkspace({ from, to }), { blocks: { copied: 0, same: 3 }, others: [] }, 'a second time nothing is to be done');
     t.same(await ask(to, "select count(*)::int as n from bh.setting where value like '%bh_aaa%' or value like '%secret%'"), [{ n: 0 }]);
 
@@ -125,7 +129,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('a later copy takes what has changed, removes what is gone, and doubles nothing', async (t) => {
-    const [from, to] = [await workspaceOf(t), await postgresStore(t)];
+    const [from, to] = [await workspaceOf(t), await migratedStore(t)];
     await copyWorkspace({ from, to });
     rmSync(join(from, 'blocks/eve'), { recursive: true });
     writeFileSync(join(from, 'blocks/ada/memory.json'), JSON.stringify(memoryOf({ summary: 'new' })));
@@ -150,7 +154,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('a block that is damaged is named, no server uses what is not whole, and the next copy goes on', async (t) => {
-    const [from, to] = [await workspaceOf(t), await postgresStore(t)];
+    const [from, to] = [await workspaceOf(t), await migratedStore(t)];
     const config = readFileSync(join(from, 'blocks/eve/config.json'));
     writeFileSync(join(from, 'blocks/eve/config.json'), '{');
     t.match(await copyWorkspace({ from, to }), { blocks: { copied: 2 }, failed: [{ place: 'blocks/eve', problem: /^config\.json can't be used/ }] });
@@ -164,7 +168,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const texts = { 'mcp.json': '{"mcpServers":{"files":{"command":"files-server"}}}', 'mcp-pins.json': '{"servers":{}}' };
     const folder = testFolder(t, { from: { blocks: { eve: block('eve', []) }, ...texts }, taken: texts });
     const [from, taken, back] = [join(folder, 'from'), join(folder, 'taken'), join(folder, 'back')];
-    const to = await postgresStore(t);
+    const to = await migratedStore(t);
     t.match((await copyWorkspace({ from, to })).others, ['settings']);
     t.match(await ask(to, "select key, value from bh.setting where key like 'mcp%' order by key"), [
       { key: 'mcp', value: texts['mcp.json'] },
@@ -188,7 +192,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('a disk that is full stops a copy, which goes on when there is room', async (t) => {
-    const from = await postgresStore(t);
+    const from = await migratedStore(t);
     const blocks = Object.fromEntries(['ada', 'bob', 'cleo'].map((name) => [name, block(name, pair('m1', { content: 'x'.repeat(20_000) }))]));
     await copyWorkspace({ from: testFolder(t, { blocks }), to: from });
     const disk = testFolder(t);
@@ -207,7 +211,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('a fault of the database is not called one of a file', async (t) => {
-    const [from, to] = [await workspaceOf(t), await postgresStore(t)];
+    const [from, to] = [await workspaceOf(t), await migratedStore(t)];
     await copyWorkspace({ from, to });
     await ask(to, 'alter table bh.setting rename column value to other');
     await t.rejects(copyWorkspace({ from, to }), { message: /value/, code: '42703' });

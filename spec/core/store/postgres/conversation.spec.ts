@@ -11,7 +11,10 @@ import { lineOf } from '../../../conformance/store/ledger-suite.ts';
 import { blockIn, type Migrated, migrated } from '../../../support/migrated.ts';
 import { type Owned, owned } from '../../../support/owned.ts';
 import { noPostgres } from '../../../support/postgres.ts';
+import { sweep } from '../../../support/sweep.ts';
 
+/** Of each that posts. */
+const POSTS = sweep(40, 17);
 const RULES = { staleAfterMs: Number.POSITIVE_INFINITY, maxAttempts: 3 };
 const message = (content: string, fields: Partial<MessageToAppend> = {}): MessageToAppend => ({
   content,
@@ -46,10 +49,18 @@ class Server {
   }
 }
 
-async function servers(t: Test): Promise<Migrated & { block: number; a: Server; b: Server }> {
+type Servers = () => Promise<Migrated & { block: number; a: Server; b: Server }>;
+
+/** Makes two servers and a block for a test. All tests share a database, and the connections of each server. */
+async function serversOf(t: Test): Promise<Servers> {
   const world = await migrated(t);
-  const block = await blockIn(world, 'ada');
-  return { ...world, block, a: await Server.join(world.database), b: await Server.join(await world.open()) };
+  const other = await world.open();
+  let blocks = 0;
+  return async () => {
+    blocks += 1;
+    const block = await blockIn(world, `ada${blocks}`);
+    return { ...world, block, a: await Server.join(world.database), b: await Server.join(other) };
+  };
 }
 
 /** A database whose answer to a read of entries comes when the test says so. */
@@ -96,8 +107,10 @@ async function countersAgree(t: Test, { ask }: Pick<Migrated, 'ask'>): Promise<v
 }
 
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
+  const servers = await serversOf(t);
+
   t.test('X10: a version from before the database has restarted is compared with nothing', async (t) => {
-    const { ask, block, a } = await servers(t);
+    const { ask, block, a } = await servers();
     let [past, ms] = [0, 0];
     const conversation = new PostgresConversation({ database: a.database, block, at: () => new Date().toISOString(), past: () => past, clock: () => ms });
     const shown = async (): Promise<string[]> => (await conversation.entries()).map(({ content }) => content);
@@ -111,7 +124,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('the work of an owner is refused without a claim, and with an old one', async (t) => {
-    const { a, b, block, ask } = await servers(t);
+    const { a, b, block, ask } = await servers();
     const old = a.conversation(block, await a.take(block));
     const { entry } = (await b.conversation(block).append(message('hi'))) as { entry: { id: string } };
     await old.begin(entry.id);
@@ -132,7 +145,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('C4: nothing is begun while another message is in process', async (t) => {
-    const { a, block } = await servers(t);
+    const { a, block } = await servers();
     const owner = a.conversation(block, await a.take(block));
     const [first, second] = [await owner.append(message('1')), await owner.append(message('2'))] as { entry: { id: string } }[];
     t.ok(await owner.begin(first?.entry.id ?? ''));
@@ -142,7 +155,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('entries are whole whatever the order in which the answers of the database come', async (t) => {
-    const { b, block, database } = await servers(t);
+    const { b, block, database } = await servers();
     const slow = new SlowReads(database);
     const seen = new PostgresConversation({ database: slow as unknown as Database, block, at: () => new Date().toISOString() });
     const other = b.conversation(block);
@@ -167,7 +180,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('C5: ids grow although the clocks of two servers are an hour apart, answers included', async (t) => {
-    const { a, b, block } = await servers(t);
+    const { a, b, block } = await servers();
     const ahead = a.conversation(block, undefined, 3_600_000);
     const owner = b.conversation(block, await b.take(block));
     for (let turn = 0; turn < 4; turn += 1) {
@@ -188,13 +201,13 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('two servers that append and cancel at once, and one that answers, lose nothing, and the counters agree', async (t) => {
-    const world = await servers(t);
+    const world = await servers();
     const { a, b, block } = world;
     const owner = a.conversation(block, await a.take(block));
     const posters = [a.conversation(block), b.conversation(block)];
     const posted = new Set<string>();
     const post = async (from: Owned, name: string): Promise<void> => {
-      for (let n = 0; n < 40; n += 1) {
+      for (let n = 0; n < POSTS; n += 1) {
         const { entry } = (await from.append(message(`${name}${n}`, { clientId: `${name}${n}` }))) as { entry: { id: string } };
         posted.add(entry.id);
         if (n % 8 === 0) await from.cancel(entry.id).catch((error: { code: string }) => t.equal(error.code, 'WRONG_STATE'));
@@ -216,17 +229,17 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       isPosting = false;
     });
     await Promise.all([posting, answer()]);
-    const rows = await world.ask('select role, status, count(*)::int as n from bh.message group by 1, 2 order by 1, 2');
+    const rows = await world.ask('select role, status, count(*)::int as n from bh.message where block_id = $1 group by 1, 2 order by 1, 2', [block]);
     const of = (role: string, status: string): number => Number(rows.find((row) => row['role'] === role && row['status'] === status)?.['n'] ?? 0);
-    t.equal(posted.size, 160);
-    t.equal(of('user', 'done') + of('user', 'cancelled'), 160);
+    t.equal(posted.size, 4 * POSTS);
+    t.equal(of('user', 'done') + of('user', 'cancelled'), 4 * POSTS);
     t.equal(of('assistant', 'done'), of('user', 'done'));
     await countersAgree(t, world);
-    t.strictSame(await world.ask('select due_at from bh.block'), [{ due_at: null }], 'nothing is left to do');
+    t.strictSame(await world.ask('select due_at from bh.block where id = $1', [block]), [{ due_at: null }], 'nothing is left to do');
   });
 
   t.test('one clientId at two servers at once is one message, and both get its id', async (t) => {
-    const { a, b, block } = await servers(t);
+    const { a, b, block } = await servers();
     for (let n = 0; n < 10; n += 1) {
       const both = (await Promise.all([a, b].map((server) => server.conversation(block).append(message('hi', { clientId: String(n) }))))) as {
         entry: { id: string };
@@ -237,7 +250,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('a message whose acceptance was not heard is sent again, and is there once', async (t) => {
-    const world = await servers(t);
+    const world = await servers();
     const { database, proxy } = await world.openByProxy();
     const poster = new PostgresConversation({ database, block: world.block, at: () => new Date().toISOString() });
     await poster.entries();
@@ -249,7 +262,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('the entries are the newest, and all that wait', async (t) => {
-    const { a, block, ask } = await servers(t);
+    const { a, block, ask } = await servers();
     const conversation = a.conversation(block);
     await conversation.append(message('waits'));
     await ask(
@@ -264,7 +277,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('what the owner changes is known without another reading, as anybody reads it', async (t) => {
-    const { a, b, block, ask } = await servers(t);
+    const { a, b, block, ask } = await servers();
     await ask(
       `with m as (
         insert into bh.message (block_id, seq, id, role, status, content, bytes, at)
@@ -306,7 +319,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('the line of a call is written with its answer, in one statement, and also where the block is another’s or the message has its outcome', async (t) => {
-    const { a, b, block, ask } = await servers(t);
+    const { a, b, block, ask } = await servers();
     const ran: string[] = [];
     const query: Database['query'] = (statement, values) => {
       ran.push(statement.name);
@@ -373,7 +386,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('whose turn it is is known without a look where a message was added to an empty block, and nobody else has touched it', async (t) => {
-    const { a, b, block, ask } = await servers(t);
+    const { a, b, block, ask } = await servers();
     let looks = 0;
     let clock = 0;
     const query: Database['query'] = (statement, values) => {
@@ -449,7 +462,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('a page has so many bytes at most, and one entry at least', async (t) => {
-    const { a, block } = await servers(t);
+    const { a, block } = await servers();
     const conversation = a.conversation(block);
     for (const letter of ['a', 'b', 'c']) {
       const { entry } = (await conversation.append(message(letter.repeat(5_000_000)))) as { entry: { id: string } };
@@ -467,10 +480,10 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('a block that is gone or archived takes nothing', async (t) => {
-    const { a, block, ask } = await servers(t);
+    const { a, block, ask } = await servers();
     await t.rejects(a.conversation(999).append(message('hi')), { code: 'BLOCK_NOT_FOUND' });
     await t.rejects(a.conversation(999).border(), { code: 'BLOCK_NOT_FOUND' });
-    await ask("update bh.block set archive_name = 'ada-1'");
+    await ask("update bh.block set archive_name = 'ada-1' where id = $1", [block]);
     await t.rejects(a.conversation(block).append(message('hi')), { code: 'BLOCK_NOT_FOUND' });
   });
 });

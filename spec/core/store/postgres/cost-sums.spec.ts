@@ -42,11 +42,11 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await writeAsBefore(ask, lines.slice(0, 70));
     for (const line of lines.slice(70)) await ledger.append(line);
     await ledger.append(lines[0] as LedgerLine);
-    await reportsAreRight(t, ledger);
+    await reportsAreRight(t, ledger, 5);
     const servers = [database, await open(), await open()].map((each) => new CostSums(each, noFault));
     await Promise.all([...servers, ...servers].map((each) => each.keep()));
     t.strictSame(await ask('select count(*)::int as n from bh.ledger where summed is not true'), [{ n: 0 }]);
-    await reportsAreRight(t, ledger);
+    await reportsAreRight(t, ledger, 5);
     const before = await sums(ask);
     await ask('truncate bh.cost_day; update bh.ledger set summed = false');
     await servers[0]?.keep();
@@ -62,7 +62,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await t.rejects(costs.keep(), { code: 'STORE_UNREACHABLE' });
     cut.proxy.heal();
     await costs.keep();
-    await reportsAreRight(t, ledgerOn(database));
+    await reportsAreRight(t, ledgerOn(database), 5);
     const hours = new CostSums(database, noFault);
     hours.start();
     hours.close();
@@ -94,9 +94,9 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await writeAsBefore(tell, late);
     const ledger = ledgerOn(database);
     for (const line of lines.slice(100)) await ledger.append(line);
-    await reportsAreRight(t, ledger);
+    await reportsAreRight(t, ledger, 5);
     await new CostSums(database, noFault).keep();
-    await reportsAreRight(t, ledger);
+    await reportsAreRight(t, ledger, 5);
     t.equal((await ledger.report({ by: 'day' })).total.calls, lines.length + late.length);
     const [found] = await tell(
       "select count(*)::int as n from pg_inherits i join pg_index x on x.indexrelid = i.inhrelid where i.inhparent = 'bh.ledger_unsummed'::regclass and x.indisvalid",
@@ -139,7 +139,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     for (let times = 0; times < 2; times += 1) await putLedger(other.database, () => readLedger(held.run));
     await held.end();
     t.strictSame(await sums(other.ask), await sums(one.ask));
-    await reportsAreRight(t, ledgerOn(other.database));
+    await reportsAreRight(t, ledgerOn(other.database), 5);
   });
 
   t.test('what a copy by an older program has left of another ledger goes', async (t) => {
@@ -149,6 +149,6 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await ask('truncate bh.ledger, bh.spend, bh.lineage, bh.budget, bh.reservation');
     await writeAsBefore(ask, oddLines().slice(50));
     await new CostSums(database, noFault).keep();
-    await reportsAreRight(t, ledger);
+    await reportsAreRight(t, ledger, 5);
   });
 });
