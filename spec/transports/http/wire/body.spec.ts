@@ -18,7 +18,7 @@ import { CHAT, friendlyDaemon, readAnswer, responseOf, startServer, until } from
 import { sweep } from '../../../support/sweep.ts';
 
 /** Between two pieces of a body without end: without it, both sides do nothing else for the second in which the server reads on after its refusal. */
-const PACE_MS = 30;
+const PACE_MS = 5;
 
 const chat = (more: object): string => JSON.stringify({ ...CHAT, ...more });
 const message = (fields: object): string => chat({ messages: [fields] });
