@@ -635,7 +635,7 @@ t.test('A30 a body that is no JSON object is a 400 of one shape, on every route'
 
 t.test('A24 a reset behind requests with bodies that wait in line ends their connection and nothing else', async (t) => {
   const lines = ['PUT /v1/health', 'GET /v1/health', 'POST /v1/chat', 'DELETE /nowhere'];
-  for (let round = 0; round < sweep(60, 28); round += 1) {
+  for (let round = 0; round < 60; round += 1) {
     const client = await RawClient.connect(t, world.port);
     const request = `${lines[round % lines.length]} HTTP/1.1\r\nHost: 127.0.0.1:${world.port}\r\nContent-Length: 5\r\n\r\nhello`;
     await new Promise((resolve) => client.socket.write(request.repeat(2 + (round % 7)), resolve));
@@ -693,6 +693,10 @@ t.test('A27 connections beyond the cap take the places of the oldest that are id
     'each was answered',
   );
   t.equal((await standing[0]?.send(ask).settle(2))?.[1]?.status, 200, 'one that stands is answered');
+  t.ok(
+    clients.slice(clients.findIndex(({ closed }) => !closed)).every(({ closed }) => !closed),
+    'the oldest have given their places',
+  );
   t.notOk(stream.closed, 'the stream goes on');
   for (const client of [...clients, stream]) {
     slow.heard(client.received);
