@@ -5,23 +5,24 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { inParts, nameOf, newAjv, notedSchemas } from '../core/schemas/checks.ts';
 
-/** What leads to every module that makes a validator. */
-export const MODULES = [
-  'core/index.ts',
-  'core/workspace-parts.ts',
-  'core/store/files/file-store.ts',
-  'core/block/reply/run/parts.ts',
-  'core/notify/parts.ts',
-  'adapters/index.ts',
-  'adapters/tools/index.ts',
-  'transports/http/index.ts',
-  'transports/ws/index.ts',
-];
+/** What leads to every module that makes a validator, by its path. Written out, so that the compiled form of this file finds the compiled ones. */
+const LOADERS = {
+  'core/index.ts': () => import('../core/index.ts'),
+  'core/workspace-parts.ts': () => import('../core/workspace-parts.ts'),
+  'core/store/files/file-store.ts': () => import('../core/store/files/file-store.ts'),
+  'core/block/reply/run/parts.ts': () => import('../core/block/reply/run/parts.ts'),
+  'core/notify/parts.ts': () => import('../core/notify/parts.ts'),
+  'adapters/index.ts': () => import('../adapters/index.ts'),
+  'adapters/tools/index.ts': () => import('../adapters/tools/index.ts'),
+  'transports/http/index.ts': () => import('../transports/http/index.ts'),
+  'transports/ws/index.ts': () => import('../transports/ws/index.ts'),
+};
+export const MODULES = Object.keys(LOADERS);
 const load = createRequire(import.meta.url);
 
 /** Resolves with the number of files. */
 export async function writeChecks(folder: string): Promise<number> {
-  await Promise.all(MODULES.map((path) => import(`../${path}`)));
+  await Promise.all(Object.values(LOADERS).map((one) => one()));
   const standalone = (load('ajv/dist/standalone/index.js') as typeof import('ajv/dist/standalone/index.js')).default;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -703,10 +703,10 @@ t.test('G114 a provider that fails every call is left alone after 20 failures, t
   });
   const probes: Promise<Reply>[] = [];
   while (calls() === opened) {
-    const batch = Array.from({ length: 5 }, () => world.chat(anthropic));
+    const batch = Array.from({ length: 3 }, () => world.chat(anthropic));
     probes.push(...batch);
     await Promise.race([Promise.all(batch), until(() => calls() > opened, 'a call is let through')]);
-    await delay(100);
+    await delay(250);
   }
   const refused = await Promise.all(Array.from({ length: 20 }, () => world.chat(anthropic)));
   t.strictSame([...new Set(refused.map(({ status }) => status))], [502], 'while one tries, the others are refused');

@@ -1,8 +1,10 @@
 // The whole source as JavaScript in `.tap/compiled`, so that a process of the test run needs no loader: with one, its start costs three times as much, and
 // each file that it imports goes through a second thread.
 //
+// unchanged-stays: a file is compiled again when its source, this file or the compiler is another one, or when somebody has touched what was made of it.
 // same-place: a compiled file still says of itself that it lies where its source lies, for specs read files beside them and start servers by path.
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -27,11 +29,37 @@ export function compiledPath(source: string): string {
   return join('.tap/compiled', source.replace(/\.tsx?$/, '.js'));
 }
 
-/** Compiles every source file. */
-export async function compileAll(): Promise<void> {
-  rmSync(join(ROOT, '.tap/compiled'), { recursive: true, force: true });
-  await compile(FOLDERS.flatMap(sourcesBelow));
+/** What lies in `.tap/compiled`. */
+interface Notes {
+  /** Which compiler made it, and how. */
+  readonly maker: string;
+  /** By source file: what it held, and when its compiled form was written. */
+  readonly files: Readonly<Record<string, readonly [hash: string, writtenMs: number]>>;
 }
+
+const COMPILED = join(ROOT, '.tap/compiled');
+const NOTES = join(COMPILED, 'notes.json');
+
+/** Compiles every source file whose compiled form is not there yet (unchanged-stays). */
+export async function compileAll(): Promise<void> {
+  const { version } = await import('esbuild');
+  const maker = `${version} ${hashOf(import.meta.filename)}`;
+  const noted: Notes | undefined = existsSync(NOTES) ? (JSON.parse(readFileSync(NOTES, 'utf8')) as Notes) : undefined;
+  const kept = noted?.maker === maker ? noted.files : {};
+  rmSync(NOTES, { force: true }); // what breaks off in between leaves nothing that counts
+  if (kept !== noted?.files) rmSync(COMPILED, { recursive: true, force: true });
+  const hashes = new Map(FOLDERS.flatMap(sourcesBelow).map((source) => [source, hashOf(join(ROOT, source))]));
+  for (const source of Object.keys(kept)) if (!hashes.has(source)) rmSync(join(ROOT, compiledPath(source)), { force: true });
+  const isAsNoted = (source: string, hash: string): boolean => kept[source]?.[0] === hash && kept[source]?.[1] === writtenMs(source);
+  await compile([...hashes].filter((each) => !isAsNoted(...each)).map(([source]) => source));
+  const files = Object.fromEntries([...hashes].map(([source, hash]) => [source, [hash, writtenMs(source)] as const]));
+  writeFileSync(NOTES, JSON.stringify({ maker, files } satisfies Record<keyof Notes, unknown>));
+}
+
+const hashOf = (path: string): string => createHash('sha1').update(readFileSync(path)).digest('base64');
+
+/** When the compiled form of a source file was written; 0 where there is none. */
+const writtenMs = (source: string): number => statSync(join(ROOT, compiledPath(source)), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /** Compiles one source file, a path from the root of the repository. */
 export async function compileOne(source: string): Promise<void> {
@@ -40,6 +68,7 @@ export async function compileOne(source: string): Promise<void> {
 
 /** All in one call of the compiler: a call for each file costs twice as much. */
 async function compile(sources: readonly string[]): Promise<void> {
+  if (sources.length === 0) return;
   const { build } = await import('esbuild'); // a process that only asks for a path needs none
   const { outputFiles } = await build({
     entryPoints: [...sources],

@@ -35,16 +35,18 @@ export async function worstStallMs(child: ChildProcess, home: string, limitMs?: 
 /** Sockets, pipes and files of a process; Linux only, elsewhere 0. */
 export function openFiles(pid: number): number {
   if (process.platform !== 'linux') return 0;
-  return readdirSync(`/proc/${pid}/fd`).filter((fd) => isThere(`/proc/${pid}/fd/${fd}`)).length;
+  return linksBelow(`/proc/${pid}/fd`).length;
 }
 
-function isThere(path: string): boolean {
-  try {
-    readlinkSync(path);
-    return true;
-  } catch {
-    return false; // closed since it was listed
-  }
+/** What the links in a folder of the system name: `socket:[12345]` for a descriptor. Linux only. */
+export function linksBelow(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    try {
+      return [readlinkSync(`${folder}/${name}`)];
+    } catch {
+      return []; // closed since it was listed
+    }
+  });
 }
 
 /** Resident memory of a process; Linux only, elsewhere 0. */

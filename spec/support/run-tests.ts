@@ -1,12 +1,13 @@
 // `npm test`: every spec, in groups that share a process each. `npm test -- spec/core/bus.spec.ts` runs tap with these arguments instead. With `--folder dashboard`, only the specs
-// of that folder in spec/ run.
+// of that folder in spec/ run. `--build` builds before.
 //
 // lots-of-memory: the compilers, esbuild and tsc, are Go programs that end soon. To collect garbage takes a tenth to a third of their processor time, so they collect none until they hold a
-// gigabyte. The build of `npm test` runs so, too (package.json).
+// gigabyte.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildForTests } from './build-for-tests.ts';
 import { runGroups, writeGroups } from './test-groups.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -16,10 +17,14 @@ const TAP_IS_BUILT = join(ROOT, 'node_modules/.cache/blockhouse/tap-is-built');
 const WITHOUT_COLLECTING = { GOGC: 'off', GOMEMLIMIT: '1GiB' };
 
 Object.assign(process.env, WITHOUT_COLLECTING); // before the first compiler is started
-const args = process.argv.slice(2);
+const isBuilding = process.argv.includes('--build');
+const args = process.argv.slice(2).filter((each) => each !== '--build');
+if (isBuilding) await buildForTests();
 const { folder } = parseArgs({ args, options: { folder: { type: 'string' } }, strict: false }).values;
 process.exitCode =
-  args.length > 0 && folder === undefined ? runTap(args) : await runGroups(await writeGroups({ isWanted: (each) => folder === undefined || folder === each }));
+  args.length > 0 && folder === undefined
+    ? runTap(args)
+    : await runGroups(await writeGroups({ isWanted: (each) => folder === undefined || folder === each, isCompiled: isBuilding }));
 
 function runTap(args: readonly string[]): number {
   const tap = (given: readonly string[]): number =>

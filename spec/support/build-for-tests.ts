@@ -1,0 +1,65 @@
+// What `npm run build` makes, byte for byte, in half of its processor time: for a test run, which has compiled the source already.
+//
+// types-are-judged-elsewhere: the compiler writes the types without checking the program. `npm run build` checks it, and `npm run check:types` all of the repository.
+// unchanged-stays: what is built is built again when anything that it is made of has changed, or anything in `dist`.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { tscPath } from './api-report.ts';
+import { compileAll, compiledPath } from './compile.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const TYPES = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--checkers', '1', '--noCheck'];
+/** What `dist` is made of, and how. npm keeps the last of them: which packages are there. */
+const MADE_OF = ['core', 'adapters', 'transports', 'cli', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'node_modules/.package-lock.json'];
+const SELF = 'spec/support/build-for-tests.ts';
+const NOTE = join(ROOT, '.tap/built');
+
+/** Compiles every source file, and builds `dist`. The compiled builders need no loader. Rejects when a step fails, which has said why. */
+export async function buildForTests(): Promise<void> {
+  const sources = sourcesNow();
+  if (existsSync(NOTE) && readFileSync(NOTE, 'utf8') === `${sources} ${distNow()}`) return compileAll();
+  rmSync(NOTE, { force: true });
+  await Promise.all([compileAll(), runNode(tscPath(), ...TYPES)]);
+  await runNode(compiledPath('cli/build.ts')); // which keeps the types that programs need
+  await runNode(compiledPath('transports/dashboard/build.ts'));
+  chmodSync(join(ROOT, 'dist/cli/main.js'), 0o755);
+  writeFileSync(NOTE, `${sources} ${distNow()}`);
+}
+
+async function runNode(...args: string[]): Promise<void> {
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code, signal] = await once(child, 'close');
+  if (code !== 0) throw new Error(`The build has failed: ${args.join(' ')} ended with ${code ?? signal}.`);
+}
+
+/** Changes with the text of any file that the build reads. */
+function sourcesNow(): string {
+  const hash = createHash('sha1').update(process.version);
+  for (const path of [...MADE_OF, SELF].flatMap(filesBelow)) hash.update(`\0${path}\0`).update(readFileSync(join(ROOT, path)));
+  return hash.digest('hex');
+}
+
+/** Changes with any file in `dist` that comes, goes or is written. */
+function distNow(): string {
+  const hash = createHash('sha1');
+  for (const path of filesBelow('dist')) {
+    const { mtimeMs, size, mode } = statSync(join(ROOT, path));
+    hash.update(`${path} ${mtimeMs} ${size} ${mode}\n`);
+  }
+  return hash.digest('hex');
+}
+
+/** The path itself for a file, and nothing for what is not there. Paths are relative to the root of the repository. */
+function filesBelow(path: string): string[] {
+  const found = statSync(join(ROOT, path), { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  if (found.isFile()) return [path];
+  const entries = readdirSync(join(ROOT, path), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1))
+    .sort();
+}
