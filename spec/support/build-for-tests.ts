@@ -1,6 +1,5 @@
 // What `npm run build` makes, byte for byte, in half of its processor time: for a test run, which has compiled the source already.
 //
-// types-are-judged-elsewhere: the compiler writes the types without checking the program. `npm run build` checks it, and `npm run check:types` all of the repository.
 // unchanged-stays: what is built is built again when anything that it is made of has changed, or anything in `dist`.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,7 +10,7 @@ import { tscPath } from './api-report.ts';
 import { compileAll, compiledPath } from './compile.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const TYPES = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--checkers', '1', '--noCheck'];
+const TYPES = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--checkers', '1'];
 /** What `dist` is made of, and how. npm keeps the last of them: which packages are there. */
 const MADE_OF = ['core', 'adapters', 'transports', 'cli', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'node_modules/.package-lock.json'];
 const SELF = 'spec/support/build-for-tests.ts';
@@ -30,7 +29,7 @@ export async function buildForTests(): Promise<void> {
 }
 
 async function runNode(...args: string[]): Promise<void> {
-  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', process.stderr, 'inherit'] });
   const [code, signal] = await once(child, 'close');
   if (code !== 0) throw new Error(`The build has failed: ${args.join(' ')} ended with ${code ?? signal}.`);
 }
