@@ -44,13 +44,16 @@ insert into bh.message (block_id, seq, id, role, status, content, bytes, client_
 select $1, u.* from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::int[], $11::timestamptz[],
   $12::timestamptz[], $13::timestamptz[], $14::timestamptz[], $15::json[], $16::json[], $17::json[]) as u`,
 };
-/** The numbers that follow from the messages of a block. $1 block. */
+/**
+ * The numbers that follow from the messages of a block; the last id is the greatest of those that Blockhouse makes (block/conversation/entry-ids.ts), since ids of
+ * other programs may sort after all of them. $1 block.
+ */
 export const COUNT_MESSAGES = {
   name: 'bundle-count',
   text: `
 with m as (
   select count(*) filter (where status = 'queued') as queued, count(*) filter (where status in ('processing', 'waiting-approval')) as processing,
-    count(*) filter (where status = 'waiting-approval') as held, count(*) filter (where status = 'failed' and role = 'user') as failed, coalesce(max(seq), 0) as seq, coalesce(max(id), '') as id,
+    count(*) filter (where status = 'waiting-approval') as held, count(*) filter (where status = 'failed' and role = 'user') as failed, coalesce(max(seq), 0) as seq, coalesce(max(id) filter (where id ~ '^m[0-9a-z]{13}[0-9a-f]{8}$'), '') as id,
     coalesce(sum(bytes) filter (where status in ('queued', 'processing', 'waiting-approval')), 0) as bytes, max(at) as at
   from bh.message where block_id = $1),
 b as (

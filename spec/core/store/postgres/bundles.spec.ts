@@ -102,6 +102,11 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       (await conversation.page({ limit: 10, before: undefined, since: undefined })).map(({ id }) => id),
       ['m1', 'm2'],
     );
+    t.match(
+      await conversation.append({ content: 'hi', channel: 'cli', clientId: undefined, cap: 10 }),
+      { isNew: true, position: 0 },
+      'though the ids of the others sort after all that Blockhouse makes',
+    );
   });
 });
 
