@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildForTests } from './build-for-tests.ts';
+import { findChromium } from './find-chromium.ts';
 import { runGroups, writeGroups } from './test-groups.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -19,7 +20,7 @@ const WITHOUT_COLLECTING = { GOGC: 'off', GOMEMLIMIT: '1GiB' };
 Object.assign(process.env, WITHOUT_COLLECTING); // before the first compiler is started
 const isBuilding = process.argv.includes('--build');
 const args = process.argv.slice(2).filter((each) => each !== '--build');
-if (isBuilding) await buildForTests();
+if (isBuilding) await Promise.all([buildForTests(), findChromium().catch(() => undefined)]); // which is unpacked beside it
 const { folder } = parseArgs({ args, options: { folder: { type: 'string' } }, strict: false }).values;
 process.exitCode =
   args.length > 0 && folder === undefined
