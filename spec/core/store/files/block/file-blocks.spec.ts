@@ -6,6 +6,7 @@ import { BlockFolders } from '../../../../../core/store/files/block/block-folder
 import { FileBlocks } from '../../../../../core/store/files/block/file-blocks.ts';
 import { AT, configOf } from '../../../../support/block-files.ts';
 import { testFolder } from '../../../../support/test-folder.ts';
+import { until } from '../../../../support/until.ts';
 
 async function open(t: Test, files: Parameters<Test['testdir']>[0] = {}) {
   const bus = createBus();
@@ -26,6 +27,7 @@ t.test('the documents of a block that is not open are read, and damage is told',
   writeFileSync(join(folders.folderOf('a'), 'memory.json'), '{');
   writeFileSync(join(folders.folderOf('a'), 'costs.json'), '{');
   await t.rejects(blocks.contents('a', listener), { code: 'BLOCK_DAMAGED' });
+  await until('both are told, also the one that is read after the refusal', () => told.length === 2);
   t.match(told.sort(), [
     ['costs', String],
     ['memory', String, /corrupt/],
