@@ -5,6 +5,7 @@ import { isBuiltin } from 'node:module';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { run, serve } from '../cli/run.ts';
+import { BUILDERS, TYPES } from '../support/build-for-tests.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -84,4 +85,10 @@ t.test('the bundle has the packages of every start with their licences, and leav
   const licences = readFileSync(join(PROGRAM, 'licences.txt'), 'utf8');
   for (const name of [...Object.keys(dependencies).filter((name) => !LATER.includes(name)), ...TAKEN_IN])
     t.match(licences, new RegExp(`^${name} \\d`, 'm'), name);
+});
+
+t.test('a test run builds with the steps of `npm run build`', async (t) => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly scripts: Record<string, string> };
+  const steps = [`tsc ${TYPES.join(' ')}`, ...BUILDERS.map((builder) => `node --import=tsx ${builder}`)];
+  t.strictSame(scripts['build']?.split(' && ').slice(0, -1), steps, 'and the last one makes the program executable');
 });

@@ -1,4 +1,5 @@
-// What `npm run build` makes, byte for byte, in half of its processor time: for a test run, which has compiled the source already.
+// What `npm run build` makes, byte for byte, for a test run: the builders run in the form that the run compiles anyway, without a loader.
+// spec/package/program.spec.ts holds that both have the same steps.
 //
 // unchanged-stays: what is built is built again when anything that it is made of has changed, or anything in `dist`.
 import { spawn } from 'node:child_process';
@@ -10,7 +11,9 @@ import { tscPath } from './api-report.ts';
 import { compileAll, compiledPath } from './compile.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const TYPES = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--checkers', '1'];
+/** What the compiler is started with. */
+export const TYPES = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--checkers', '1'];
+export const BUILDERS = ['cli/build.ts', 'transports/dashboard/build.ts'];
 /** What `dist` is made of, and how. npm keeps the last of them: which packages are there. */
 const MADE_OF = ['core', 'adapters', 'transports', 'cli', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'node_modules/.package-lock.json'];
 const SELF = 'spec/support/build-for-tests.ts';
@@ -23,7 +26,7 @@ export async function buildForTests(): Promise<void> {
   rmSync(NOTE, { force: true });
   await Promise.all([compileAll(), runNode(tscPath(), ...TYPES)]);
   // The first of them keeps the types that programs need.
-  await Promise.all(['cli/build.ts', 'transports/dashboard/build.ts'].map((builder) => runNode(compiledPath(builder))));
+  await Promise.all(BUILDERS.map((builder) => runNode(compiledPath(builder))));
   chmodSync(join(ROOT, 'dist/cli/main.js'), 0o755);
   writeFileSync(NOTE, `${sources} ${distNow()}`);
 }
