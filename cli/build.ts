@@ -8,7 +8,6 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { build, type Metafile, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
-import { writeChecks } from './checks.ts';
 import { shortenSchemas } from './shorten-schemas.ts';
 import { fromVendor, writeVendored } from './vendor.ts';
 
@@ -195,7 +194,6 @@ await Promise.all(
 writeFileSync(join(OUT, 'licences.txt'), licencesOf(metafile));
 process.stdout.write(`${relative(process.cwd(), OUT)}: ${Object.keys(metafile.outputs).length - joined.size + Object.keys(STEPS).length} files\n`);
 
-process.stdout.write(`dist/checks: ${await writeChecks(resolve(OUT, '../checks'))} files\n`);
 await buildLibrary();
 shortenSchemas(resolve(OUT, '../core/schemas'));
 

@@ -55,7 +55,14 @@ function sourceOf(path: string): Source {
 /** The page runs in a browser: rules of its own hold for it. */
 const PAGE = 'transports/dashboard';
 /** They bundle the program and the page, and are no part of either. */
-const BUILD_SCRIPTS = ['cli/build.ts', 'cli/checks.ts', 'cli/vendor.ts', 'transports/dashboard/build.ts', 'transports/dashboard/licences.ts'];
+const BUILD_SCRIPTS = [
+  'cli/build.ts',
+  'cli/build-checks.ts',
+  'cli/checks.ts',
+  'cli/vendor.ts',
+  'transports/dashboard/build.ts',
+  'transports/dashboard/licences.ts',
+];
 const PAGE_IN_NODE = [...BUILD_SCRIPTS, 'transports/dashboard/url.ts'];
 const SOURCES: readonly Source[] = FOLDERS.flatMap(sourcesBelow)
   .filter((path) => !path.startsWith(`${PAGE}/`) && !BUILD_SCRIPTS.includes(path))

@@ -6,7 +6,7 @@
 // counted-when-long: Ajv counts the characters of every text that has a limit, which takes a tenth of a second for an image of 30 MB. A text is counted only
 //   when its length in UTF-16 units alone does not say whether it fits.
 // made-ahead: to load Ajv and compile the schema of a chat request takes a third as long as a whole start. So the build writes the checks of all schemas into
-//   `dist/checks` (cli/checks.ts). A file has the name of its schema's text, so one of another schema is never taken; where there is none, the schema is compiled.
+//   `dist/checks` (cli/build-checks.ts). A file has the name of its schema's text, so one of another schema is never taken; where there is none, the schema is compiled.
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Ajv as AjvType, CodeOptions, KeywordCxt, Name, ValidateFunction } from 'ajv';

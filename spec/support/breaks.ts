@@ -18,7 +18,14 @@ import { Random } from './crash/random.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDERS = ['core', 'adapters', 'transports', 'cli'];
 /** The page has specs in a browser; the others are generated, are examples of the contract, or only run during the build. */
-const LEFT_OUT = ['transports/dashboard/', 'transports/http/openapi/examples', 'cli/build.ts', 'cli/main/command-index.ts', 'cli/complete/completion-index.ts'];
+const LEFT_OUT = [
+  'transports/dashboard/',
+  'transports/http/openapi/examples',
+  'cli/build.ts',
+  'cli/build-checks.ts',
+  'cli/main/command-index.ts',
+  'cli/complete/completion-index.ts',
+];
 interface Result extends Break {
   readonly number: number;
   /** Undefined when no spec has found it. */

@@ -1,4 +1,4 @@
-// What `npm run build` makes, byte for byte, for a test run: the builders run in the form that the run compiles anyway, without a loader.
+// What `npm run build` makes, byte for byte, for a test run: the builders run in the form that the run compiles anyway, without a loader, and the last ones beside the first specs.
 // spec/package/program.spec.ts holds that both have the same steps.
 //
 // unchanged-stays: what is built is built again when anything that it is made of has changed, or anything in `dist`.
@@ -13,22 +13,35 @@ import { compileAll, compiledPath } from './compile.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 /** What the compiler is started with. */
 export const TYPES = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--checkers', '1'];
-export const BUILDERS = ['cli/build.ts', 'transports/dashboard/build.ts'];
+export const BUILDERS = ['cli/build-checks.ts', 'cli/build.ts', 'transports/dashboard/build.ts'];
 /** What `dist` is made of, and how. npm keeps the last of them: which packages are there. */
 const MADE_OF = ['core', 'adapters', 'transports', 'cli', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'node_modules/.package-lock.json'];
 const SELF = 'spec/support/build-for-tests.ts';
 const NOTE = join(ROOT, '.tap/built');
 
-/** Compiles every source file, and builds `dist`. The compiled builders need no loader. Rejects when a step fails, which has said why. */
-export async function buildForTests(): Promise<void> {
+/**
+ * Compiles every source file, and builds `dist`. Resolves when everything is compiled and has the checks of its schemas, with what tells the end of the rest of the build. Either
+ * rejects when a step fails, which has said why.
+ */
+export async function buildForTests(): Promise<{ readonly built: Promise<void> }> {
   const sources = sourcesNow();
-  if (existsSync(NOTE) && readFileSync(NOTE, 'utf8') === `${sources} ${distNow()}`) return compileAll();
+  if (existsSync(NOTE) && readFileSync(NOTE, 'utf8') === `${sources} ${distNow()}`) {
+    await compileAll();
+    return { built: Promise.resolve() };
+  }
   rmSync(NOTE, { force: true });
-  await Promise.all([compileAll(), runNode(tscPath(), ...TYPES)]);
-  // The first of them keeps the types that programs need.
-  await Promise.all(BUILDERS.map((builder) => runNode(compiledPath(builder))));
-  chmodSync(join(ROOT, 'dist/cli/main.js'), 0o755);
-  writeFileSync(NOTE, `${sources} ${distNow()}`);
+  const types = runNode(tscPath(), ...TYPES);
+  const [checks, ...others] = BUILDERS.map((builder) => () => runNode(compiledPath(builder)));
+  const checked = compileAll().then(checks);
+  const built = async (): Promise<void> => {
+    await Promise.all([types, checked]);
+    await Promise.all(others.map((one) => one())); // the first of them keeps the types that programs need
+    chmodSync(join(ROOT, 'dist/cli/main.js'), 0o755);
+    writeFileSync(NOTE, `${sources} ${distNow()}`);
+  };
+  const rest = built();
+  await Promise.race([checked, rest]); // which rejects before it when the types can't be written
+  return { built: rest };
 }
 
 async function runNode(...args: string[]): Promise<void> {

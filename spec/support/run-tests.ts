@@ -20,12 +20,22 @@ const WITHOUT_COLLECTING = { GOGC: 'off', GOMEMLIMIT: '1GiB' };
 Object.assign(process.env, WITHOUT_COLLECTING); // before the first compiler is started
 const isBuilding = process.argv.includes('--build');
 const args = process.argv.slice(2).filter((each) => each !== '--build');
-if (isBuilding) await Promise.all([buildForTests(), findChromium().catch(() => undefined)]); // which is unpacked beside it
+const built = isBuilding ? await buildAll() : undefined;
 const { folder } = parseArgs({ args, options: { folder: { type: 'string' } }, strict: false }).values;
-process.exitCode =
-  args.length > 0 && folder === undefined
-    ? runTap(args)
-    : await runGroups(await writeGroups({ isWanted: (each) => folder === undefined || folder === each, isCompiled: isBuilding }));
+if (args.length > 0 && folder === undefined) {
+  await built?.done;
+  process.exitCode = runTap(args);
+} else {
+  const groups = await writeGroups({ isWanted: (each) => folder === undefined || folder === each, isCompiled: isBuilding });
+  process.exitCode = await runGroups(groups, built?.done);
+}
+
+/** Resolves when specs of the core can run. `done` is the rest: the build, and a browser, of which those that need it say what is wrong with it. */
+async function buildAll(): Promise<{ readonly done: Promise<void> }> {
+  const browser = findChromium().catch(() => undefined);
+  const { built } = await buildForTests();
+  return { done: Promise.all([built, browser]).then(() => undefined) };
+}
 
 function runTap(args: readonly string[]): number {
   const tap = (given: readonly string[]): number =>

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { compileAll, compiledPath } from './compile.ts';
 import { CPU_FILE, type CpuReport, spentSeconds } from './cpu-time.ts';
 import { findChromium } from './find-chromium.ts';
@@ -51,6 +52,11 @@ const YOUNG_MIB = 64;
 const OLD_MIB = 600;
 const MEMORY = [`--min-semi-space-size=${YOUNG_MIB}`, `--max-semi-space-size=${YOUNG_MIB}`, `--initial-old-space-size=${OLD_MIB}`];
 const INDENT = '    ';
+/** What begins before the end of a build, which takes one of the cores and waits for the disk. */
+const NEEDS_NO_PROGRAM = ['core', DISK];
+/** But for these few, which look at what the build has made: they run with those of the package. */
+const OF_THE_BUILD = ['core/schemas/checks.'];
+const PACKAGE = 'package';
 /** So many specs are named with their processor time at the end. */
 const LONGEST = 10;
 
@@ -66,6 +72,8 @@ export interface Group {
   readonly path: string;
   /** Where its tests have their folders; undefined for the usual places. */
   readonly folders: string | undefined;
+  /** What `dist` holds, or a browser. */
+  readonly needsBuild: boolean;
 }
 
 interface Wishes {
@@ -82,10 +90,17 @@ function specsByFolder(): Map<string, string[]> {
   const folders = new Map<string, string[]>();
   const names = readdirSync(join(ROOT, 'spec'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.spec.ts'));
   for (const name of names.sort()) {
-    const folder = ON_DISK.some((each) => name.startsWith(each)) ? DISK : name.includes('/') ? (name.split('/')[0] as string) : 'spec';
+    const folder = folderOf(name);
     folders.set(folder, [...(folders.get(folder) ?? []), `spec/${name}`]);
   }
   return folders;
+}
+
+function folderOf(name: string): string {
+  const isOneOf = (list: readonly string[]): boolean => list.some((each) => name.startsWith(each));
+  if (isOneOf(OF_THE_BUILD)) return PACKAGE;
+  if (isOneOf(ON_DISK)) return DISK;
+  return name.includes('/') ? (name.split('/')[0] as string) : 'spec';
 }
 
 /** The specs in their order, in runs of at most `size` that are all about as long. */
@@ -98,7 +113,7 @@ function inRuns(specs: readonly string[], size: number): string[][] {
 /** Compiles everything, writes a test file for each group, and returns them: those that take longest first. */
 export async function writeGroups({ isWanted = () => true, textOf = plainText, isCompiled = false }: Wishes = {}): Promise<Group[]> {
   // Else each group of the page would unpack a browser. What is wrong with it is said by the specs that need it.
-  await Promise.all([isCompiled ? undefined : compileAll(), isWanted(PAGE) ? findChromium().catch(() => undefined) : undefined]);
+  if (!isCompiled) await Promise.all([compileAll(), isWanted(PAGE) ? findChromium().catch(() => undefined) : undefined]);
   rmSync(GROUPS, { recursive: true, force: true });
   mkdirSync(GROUPS, { recursive: true });
   const memory = memoryFolder();
@@ -109,7 +124,12 @@ export async function writeGroups({ isWanted = () => true, textOf = plainText, i
       const name = `${folder}-${index + 1}`;
       const path = join(GROUPS, `${name}.mjs`);
       writeFileSync(path, textOf(group, path));
-      return { path, folders: memory === undefined || folder === DISK ? undefined : join(memory, name), folder };
+      return {
+        path,
+        folders: memory === undefined || folder === DISK ? undefined : join(memory, name),
+        folder,
+        needsBuild: !NEEDS_NO_PROGRAM.includes(folder),
+      };
     });
   });
   const order = Object.keys(GROUP_SIZES);
@@ -122,12 +142,24 @@ export function plainText(specs: readonly string[]): string {
   return `import { runTogether } from '../../${compiledPath('spec/support/together.ts')}';\nawait runTogether(${JSON.stringify(specs, null, 2)});\n`;
 }
 
-/** Prints each group as a subtest when it has ended, and at last the sum of all. Returns the exit code. */
-export async function runGroups(groups: readonly Group[]): Promise<number> {
+/** Prints each group as a subtest when it has ended, and at last the sum of all. Those that need a build begin when it is `built`. Returns the exit code. */
+export async function runGroups(groups: readonly Group[], built: Promise<void> = Promise.resolve()): Promise<number> {
   const waiting = [...groups];
+  const ready = groups.filter(({ needsBuild }) => !needsBuild);
+  let isBuilt = false;
+  const noticed = built.then(() => {
+    isBuilt = true;
+  });
+  const next = async (): Promise<Group | undefined> => {
+    const first = isBuilt ? undefined : ready.find((group) => waiting.includes(group));
+    if (first !== undefined) return waiting.splice(waiting.indexOf(first), 1)[0];
+    await noticed;
+    return waiting.shift();
+  };
+  await Promise.race([noticed, turn()]); // a build that was not needed has ended
   const outcomes: Outcome[] = [];
   const work = async (): Promise<void> => {
-    for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
+    for (let group = await next(); group !== undefined; group = await next()) {
       const outcome = await runGroup(group);
       outcomes.push(outcome);
       const title = `${outcomes.length} - ${outcome.name} # time=${outcome.ms.toFixed(0)}ms cpu=${sumOf(Object.values(outcome.cpu)).toFixed(1)}s`;

@@ -103,7 +103,8 @@ export class Copy {
   bundle(): boolean {
     if (this.#isBundled) return true;
     try {
-      execFileSync(process.execPath, [join(this.folder, compiledPath('cli/build.ts'))], { cwd: this.folder, stdio: 'ignore', timeout: LIMIT_MS });
+      for (const step of ['cli/build-checks.ts', 'cli/build.ts'])
+        execFileSync(process.execPath, [join(this.folder, compiledPath(step))], { cwd: this.folder, stdio: 'ignore', timeout: LIMIT_MS });
     } catch {
       return false; // the bundler says so of the broken file, and not of ours
     }
