@@ -12,7 +12,7 @@ import { given, REASONING_OF_ANOTHER } from '../shared/turn-state.ts';
 import { toGoogleParts } from './content.ts';
 import { generationOptions, toolConfig } from './options.ts';
 import type { GoogleContent, GoogleFunctionDeclaration, GooglePart, GoogleRequest } from './schema.ts';
-import { cleanSchema } from './tool-schema.ts';
+import { cleanSchema } from './json-schema.ts';
 
 /** People paste base URLs with the version, or with the OpenAI-compatible address below it. */
 export const VERSION_SUFFIX = /\/v1(?:alpha|beta)?(?:\/openai)?$/;

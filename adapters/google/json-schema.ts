@@ -1,4 +1,4 @@
-// Reduces tool parameters to the part of JSON Schema that Gemini takes. Pure: no I/O.
+// Reduces a schema, of a tool's parameters or of an answer, to the part of JSON Schema that Gemini takes. Pure: no I/O.
 // Source: @google/genai `genai.d.ts`, the list of supported properties at `responseJsonSchema`.
 //
 // Only keywords are removed; the names of properties and definitions stay. Objects are rebuilt from entries, so that `__proto__` is an
@@ -10,12 +10,12 @@ const KEPT = new Set('$id $anchor type format title description enum minItems ma
 const SCHEMA_MAPS = new Set(['properties', '$defs']);
 const SCHEMA_LISTS = new Set(['anyOf', 'oneOf', 'prefixItems']);
 const SCHEMAS = new Set(['items', 'additionalProperties']);
-/** Keywords that don't restrict the arguments, so leaving them out needs no warning. */
+/** Keywords that restrict no value, so leaving them out needs no warning. */
 const ANNOTATIONS = new Set(
   '$schema $comment $vocabulary title description default example examples deprecated readOnly writeOnly contentEncoding contentMediaType'.split(' '),
 );
 
-/** A cleaned copy, and the keywords that were dropped although they restrict the arguments. */
+/** A cleaned copy, and the keywords that were dropped although they restrict a value. */
 export function cleanSchema(schema: Record<string, unknown>): { readonly schema: Record<string, unknown>; readonly dropped: readonly string[] } {
   const dropped = new Set<string>();
   return { schema: clean(schema, dropped, true), dropped: [...dropped] };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { cleanSchema } from '../../../adapters/google/tool-schema.ts';
+import { cleanSchema } from '../../../adapters/google/json-schema.ts';
 import { parseJson } from '../../../core/base/json.ts';
 
 const UNSUPPORTED = ['allOf', 'not', 'if', 'then', 'else', 'patternProperties', 'dependentSchemas'];
