@@ -18,6 +18,9 @@ import type { BedrockBlock, BedrockMessage, BedrockRequest, BedrockTool } from '
 
 /** Bedrock refuses a tool result without content. */
 const NO_OUTPUT = '(no output)';
+/** Beside a document that stands alone in its turn. */
+const SEE: BedrockBlock = { text: '(see the document)' };
+const SEE_ADDED: Warning = { field: 'messages', message: `Bedrock requires a text beside a document, so "${SEE.text}" was added to one that stood alone.` };
 const REASONING_LEFT_OUT: Warning = {
   field: 'messages',
   message:
@@ -67,7 +70,7 @@ export function translate(model: string, prompt: Prompt): { body: BedrockRequest
     messages: withTrimmedEnd(messages),
     inferenceConfig: { ...(limit !== undefined && { maxTokens: limit }), ...(hasTemperature && { temperature: prompt.temperature }) },
   };
-  const warnings = [...merged.warnings, ...warningsFor(model, prompt, messages !== plain)];
+  const warnings = [...merged.warnings, ...(plain.some(({ content }) => content.includes(SEE)) ? [SEE_ADDED] : []), ...warningsFor(model, prompt, messages !== plain)];
   if (prompt.options !== undefined) warnings.push(...applyOptions(body, model, prompt, prompt.options, messages !== plain));
   return { body, warnings };
 }
@@ -91,9 +94,13 @@ function warningsFor(model: string, prompt: Prompt, replayed: boolean): Warning[
   return warnings;
 }
 
-/** Bedrock wants tools beside a history with calls, even if this request offers none: then they are rebuilt from the calls. */
+/**
+ * Bedrock wants tools beside a history with calls, even if this request offers none: then they are rebuilt from the calls. It has no way to forbid them, so
+ * those that may not be called are offered beside such a history only.
+ */
 function toTools(prompt: Prompt): BedrockTool[] {
   const called = prompt.turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls.map((call) => call.name) : []));
+  if (called.length === 0 && prompt.options?.toolChoice === 'none') return [];
   const tools = prompt.tools.length > 0 ? prompt.tools : [...new Set(called)].map((name) => ({ name, description: undefined, parameters: undefined }));
   return tools.map((tool) => ({
     // Bedrock refuses an empty description.
@@ -105,7 +112,7 @@ function toMessage(turn: MergedTurn, mapId: (id: string) => string, hasStatus: b
   if (turn.role === 'user') {
     const results = turn.results.flatMap((result) => toResult(result, mapId, hasStatus, maker));
     const own = turn.turns.flatMap(({ text, parts }): BedrockBlock[] => (parts === undefined ? [{ text }] : maker.toBlocks(parts)));
-    return { role: 'user', content: [...results, ...own] };
+    return { role: 'user', content: withText([...results, ...own]) };
   }
   const content = turn.turns.flatMap(piecesOf).flatMap((piece): BedrockBlock[] => {
     if (!('call' in piece)) return maker.toBlocks([piece.part]);
@@ -113,6 +120,11 @@ function toMessage(turn: MergedTurn, mapId: (id: string) => string, hasStatus: b
     return maker.withPoint([{ toolUse: { toolUseId: mapId(id), name, input } }], cache);
   });
   return { role: 'assistant', content };
+}
+
+/** Bedrock refuses a document in a turn without a text. */
+function withText(content: BedrockBlock[]): BedrockBlock[] {
+  return content.some((block) => 'document' in block) && !content.some((block) => 'text' in block) ? [...content, SEE] : content;
 }
 
 /** A mark inside a result moves to the end of the result: there are no cache points inside. */
