@@ -40,7 +40,7 @@ t.test('what a model has broken off for good is no overload, and clients do not 
     headers: { 'x-should-retry': 'false' },
     body: { error: { type: 'server_error', code: null } },
   });
-  t.notOk('x-should-retry' in openAiFault(new BlockhouseError('UPSTREAM_FAILED', 'x', { mayHaveRun: true })).headers);
+  t.equal(openAiFault(new BlockhouseError('UPSTREAM_FAILED', 'x', { mayHaveRun: true })).headers?.['x-should-retry'], undefined);
 });
 
 t.test('what a key may not send is not taken for a model that it may not use', async (t) => {
