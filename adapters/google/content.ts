@@ -1,6 +1,6 @@
 // The parts of messages in Gemini's words. Pure: no I/O.
 import { type ContentPart, RefusedPart } from '../../core/index.ts';
-import type { GooglePart } from './schema.ts';
+import type { GoogleInlineData, GooglePart } from './schema.ts';
 
 /** Gemini fetches files only from its own store, Google's cloud storage and YouTube. */
 const OWN_FILES = /^https:\/\/(?:generativelanguage\.googleapis\.com|storage\.googleapis\.com|(?:www\.)?youtube\.com|youtu\.be)\//;
@@ -20,6 +20,11 @@ function toParts(part: ContentPart): GooglePart[] {
     if (!OWN_FILES.test(url)) throw new RefusedPart(part, "has a URL that Gemini can't fetch; send its data");
     return [{ fileData: { ...(mediaType !== undefined && { mimeType: mediaType }), fileUri: url } }];
   }
-  if (data !== undefined) return [{ inlineData: { mimeType: mediaType ?? '', data } }];
+  if (data !== undefined) return [inlineData(part)];
   return text === '' ? [] : [{ text }];
+}
+
+/** A part with data. */
+export function inlineData({ mediaType = '', data = '' }: ContentPart): GoogleInlineData {
+  return { inlineData: { mimeType: mediaType, data } };
 }
