@@ -11,10 +11,11 @@ import { addCachePoints } from './caching.ts';
 import { BlockMaker } from './content.ts';
 import { runtimeURL } from './endpoints.ts';
 import { EVENT_STREAM } from './frames.ts';
-import { isMistral, takesCachePoints, takesResultStatus, takesTemperature } from './models.ts';
+import { isMistral, isNova, takesCachePoints, takesResultStatus, takesTemperature } from './models.ts';
 import { applyOptions } from './options.ts';
 import { type Frame, replayReasoning } from './reasoning.ts';
 import type { BedrockBlock, BedrockMessage, BedrockRequest, BedrockTool } from './schema.ts';
+import { novaSchema } from './tool-schema.ts';
 
 /** Bedrock refuses a tool result without content. */
 const NO_OUTPUT = '(no output)';
@@ -54,10 +55,10 @@ export function tokenQuestion({ model, prompt, settings }: ChatContext): TokenQu
 /** The request without its cache points. Those move from request to request, so reasoning is not bound to them. */
 export function translate(model: string, prompt: Prompt): { body: BedrockRequest; warnings: Warning[] } {
   const merged = mergeTurns(prompt.turns);
-  const tools = toTools(prompt);
+  const tools = toTools(prompt, model);
   const frame: Frame = {
     ...systemOf(prompt),
-    ...(tools.length > 0 && { toolConfig: { tools } }),
+    ...(tools.length > 0 && { toolConfig: { tools: tools.map(({ tool }) => tool) } }),
   };
   const ids = isMistral(model) ? mistralId : idMapper(CLAUDE_ID);
   const maker = new BlockMaker(model);
@@ -70,7 +71,12 @@ export function translate(model: string, prompt: Prompt): { body: BedrockRequest
     messages: withTrimmedEnd(messages),
     inferenceConfig: { ...(limit !== undefined && { maxTokens: limit }), ...(hasTemperature && { temperature: prompt.temperature }) },
   };
-  const warnings = [...merged.warnings, ...(plain.some(({ content }) => content.includes(SEE)) ? [SEE_ADDED] : []), ...warningsFor(model, prompt, messages !== plain)];
+  const warnings = [
+    ...merged.warnings,
+    ...tools.flatMap(({ warnings: own }) => own),
+    ...(plain.some(({ content }) => content.includes(SEE)) ? [SEE_ADDED] : []),
+    ...warningsFor(model, prompt, messages !== plain),
+  ];
   if (prompt.options !== undefined) warnings.push(...applyOptions(body, model, prompt, prompt.options, messages !== plain));
   return { body, warnings };
 }
@@ -98,14 +104,19 @@ function warningsFor(model: string, prompt: Prompt, replayed: boolean): Warning[
  * Bedrock wants tools beside a history with calls, even if this request offers none: then they are rebuilt from the calls. It has no way to forbid them, so
  * those that may not be called are offered beside such a history only.
  */
-function toTools(prompt: Prompt): BedrockTool[] {
+function toTools(prompt: Prompt, model: string): { readonly tool: BedrockTool; readonly warnings: readonly Warning[] }[] {
   const called = prompt.turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls.map((call) => call.name) : []));
   if (called.length === 0 && prompt.options?.toolChoice === 'none') return [];
   const tools = prompt.tools.length > 0 ? prompt.tools : [...new Set(called)].map((name) => ({ name, description: undefined, parameters: undefined }));
-  return tools.map((tool) => ({
-    // Bedrock refuses an empty description.
-    toolSpec: { name: tool.name, description: tool.description?.trim() || tool.name, inputSchema: { json: objectSchema(tool.parameters) } },
-  }));
+  return tools.map(({ name, description, parameters }, index) => {
+    const { schema, dropped } = isNova(model) ? novaSchema(parameters) : { schema: objectSchema(parameters), dropped: [] };
+    const message = `Nova does not support these schema keywords here, so they were not sent: ${dropped.join(', ')}.`;
+    return {
+      // Bedrock refuses an empty description.
+      tool: { toolSpec: { name, description: description?.trim() || name, inputSchema: { json: schema } } },
+      warnings: dropped.length === 0 ? [] : [{ field: `tools[${index}].parameters`, message }],
+    };
+  });
 }
 
 function toMessage(turn: MergedTurn, mapId: (id: string) => string, hasStatus: boolean, maker: BlockMaker): BedrockMessage {

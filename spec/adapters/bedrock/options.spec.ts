@@ -60,6 +60,14 @@ t.test('labels that Bedrock would refuse are left out, and said so', async (t) =
   t.notOk('requestMetadata' in build({ options: { metadata: { json: '{}' } } }).body, 'an empty map is refused, too');
 });
 
+t.test('Nova gets the parameters of a tool in the form that it takes', async (t) => {
+  const parameters = { $schema: 'x', type: 'object', properties: { a: { $ref: '#/$defs/A' } }, additionalProperties: false, $defs: { A: { type: 'string' } } };
+  const { body, fields } = build({ tools: [{ name: 'f', parameters }] }, NOVA);
+  t.match(body.toolConfig?.tools, [{ toolSpec: { inputSchema: { json: { type: 'object', properties: { a: { type: 'string' } } } } } }]);
+  t.same(fields, ['tools[0].parameters']);
+  t.match(build({ tools: [{ name: 'f', parameters }] }, HAIKU).body.toolConfig?.tools, [{ toolSpec: { inputSchema: { json: parameters } } }]);
+});
+
 t.test('tools that may not be called are not offered, unless the history has calls', async (t) => {
   const none = { tools: [TOOL], options: { toolChoice: 'none' } } as const;
   t.equal(build(none).body.toolConfig, undefined);
