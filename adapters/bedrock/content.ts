@@ -68,8 +68,8 @@ export class BlockMaker {
       (given ?? '')
         .replace(/[^a-zA-Z0-9\s\-()[\]]/g, '-')
         .replace(/\s+/g, ' ')
-        .trim()
-        .slice(0, 190) || 'document';
+        .slice(0, 190)
+        .trim() || 'document';
     let name = clean;
     for (let n = 2; this.#names.has(name); n += 1) name = `${clean} ${n}`;
     this.#names.add(name);

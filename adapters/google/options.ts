@@ -1,6 +1,7 @@
 // The options of a prompt in Gemini's words. Pure: no I/O.
 import type { PromptOptions, Warning } from '../../core/index.ts';
 import { cleanSchema } from './json-schema.ts';
+import { isGemini3, takesBudget } from './models.ts';
 import type { GoogleGenerationConfig, GoogleRequest } from './schema.ts';
 
 /** What requests to Gemini may ask for. */
@@ -18,8 +19,7 @@ export const SUPPORTED_OPTIONS = [
   'toolChoice',
 ] as const satisfies readonly (keyof PromptOptions)[];
 
-/** The models before levels of thinking take a budget of tokens. They answer 400 to one outside its limits. */
-const TAKES_BUDGET = /^gemini-2\.5/;
+/** For the models before levels of thinking. They answer 400 to a budget outside its limits. */
 const BUDGETS = { none: 0, minimal: 512, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576, max: 24_576 } as const;
 const FLASH = { off: true, least: 1, most: 24_576 } as const;
 const FLASH_LITE = { off: true, least: 512, most: 24_576 } as const;
@@ -47,7 +47,11 @@ export function generationOptions(model: string, options: PromptOptions | undefi
   if (output !== undefined) fields.responseMimeType = 'application/json';
   if (output?.schema !== undefined) fields.responseJsonSchema = answerSchema(output.schema, warnings);
   if (reasoning === undefined) return { fields, warnings };
-  const thinking = TAKES_BUDGET.test(model) ? budgetOf(model, reasoning, warnings) : levelOf(model, reasoning, warnings);
+  if (!takesBudget(model) && !isGemini3(model)) {
+    const asks = reasoning.summary === true || (reasoning.effort ?? 'none') !== 'none' || (reasoning.budgetTokens ?? 0) > 0;
+    return { fields, warnings: asks ? [...warnings, { field: 'config.reasoning', message: `${model} is not known to think, so it was not sent.` }] : warnings };
+  }
+  const thinking = takesBudget(model) ? budgetOf(model, reasoning, warnings) : levelOf(model, reasoning, warnings);
   // A model that does not think has no thoughts to show.
   if (reasoning.summary === true && thinking.thinkingBudget !== 0) thinking.includeThoughts = true;
   if (Object.keys(thinking).length > 0) fields.thinkingConfig = thinking;

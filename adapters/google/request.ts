@@ -13,6 +13,7 @@ import { asString, metadataOf } from '../shared/read.ts';
 import { objectSchema } from '../shared/tools.ts';
 import { given, REASONING_OF_ANOTHER } from '../shared/turn-state.ts';
 import { inlineData, toGoogleParts } from './content.ts';
+import { isGemini3, isGemini4 } from './models.ts';
 import { generationOptions, toolConfig } from './options.ts';
 import type { GoogleContent, GoogleFunctionDeclaration, GooglePart, GoogleRequest } from './schema.ts';
 import { cleanSchema } from './json-schema.ts';
@@ -22,9 +23,6 @@ export const VERSION_SUFFIX = /\/v1(?:alpha|beta)?(?:\/openai)?$/;
 
 /** Google's documented escape for calls that no Gemini of this kind made. */
 const SENTINEL = 'skip_thought_signature_validator';
-/** Gemini 3 and later, and the aliases for them. They refuse a step whose first call lacks a signature, and take images inside the response to a call. */
-const IS_GEMINI_3 = /^gemini-(?:[3-9]|[1-9]\d|[a-z-]+-latest$)/;
-const IS_GEMINI_4 = /^gemini-4/;
 /** The most tokens that Gemini 4 answers to one request. */
 const GEMINI_4_LIMIT = { whole: 32_768, streamed: 65_536 };
 
@@ -134,7 +132,7 @@ function modelParts(turn: AssistantTurn, model: string): GooglePart[] {
 
 function callPart(call: ToolCall, isFirst: boolean, model: string): GooglePart {
   const id = geminiId(call);
-  const thoughtSignature = signatureOf(call, model) ?? (isFirst && IS_GEMINI_3.test(model) ? SENTINEL : undefined);
+  const thoughtSignature = signatureOf(call, model) ?? (isFirst && isGemini3(model) ? SENTINEL : undefined);
   return {
     functionCall: { ...(id !== undefined && { id }), name: call.name, args: call.arguments },
     ...(thoughtSignature !== undefined && { thoughtSignature }),
@@ -182,7 +180,7 @@ function partsBeside(result: PromptToolResult, model: string): GooglePart[] {
 }
 
 function isInside({ type, data }: ContentPart, model: string): boolean {
-  return type === 'image' && data !== undefined && IS_GEMINI_3.test(model);
+  return type === 'image' && data !== undefined && isGemini3(model);
 }
 
 function declareTools(tools: readonly Tool[]): { tools: GoogleFunctionDeclaration[]; warnings: Warning[] } {
@@ -205,7 +203,7 @@ function generationConfig(model: string, prompt: Prompt, stream: boolean): { con
   const { temperature } = prompt;
   const maxTokens = prompt.maxTokens ?? prompt.defaultMaxTokens;
   const { fields, warnings } = generationOptions(model, prompt.options);
-  if (!IS_GEMINI_4.test(model)) return { config: { ...limitOf(maxTokens), ...(temperature !== undefined && { temperature }), ...fields }, warnings };
+  if (!isGemini4(model)) return { config: { ...limitOf(maxTokens), ...(temperature !== undefined && { temperature }), ...fields }, warnings };
   const limit = stream ? GEMINI_4_LIMIT.streamed : GEMINI_4_LIMIT.whole;
   if (maxTokens !== undefined && maxTokens > limit)
     warnings.push({

@@ -112,6 +112,13 @@ t.test('images and documents, also in results; what Bedrock can’t take is refu
   }
 });
 
+t.test('no name of a document has two blanks in a row, also if it was cut at one', async (t) => {
+  const pdf = { type: 'document', mediaType: 'application/pdf', data: 'AAAA', name: `${'x'.repeat(189)} y` } as const;
+  const { body } = build({ turns: [{ role: 'user', text: 'look', parts: [{ type: 'text', text: 'look' }, pdf, pdf] }] });
+  const names = body.messages[0]?.content.flatMap((block) => ('document' in block ? [block.document.name] : []));
+  t.same(names, ['x'.repeat(189), `${'x'.repeat(189)} 2`]);
+});
+
 t.test('a document alone gets a text beside it, since Bedrock refuses it without one', async (t) => {
   const pdf = { type: 'document', mediaType: 'application/pdf', data: 'AAAA', name: 'a', cache: '5m' } as const;
   const DOCUMENT = { document: { format: 'pdf', name: 'a', source: { bytes: 'AAAA' } } };

@@ -72,6 +72,16 @@ t.test('an effort is a level that the model takes, or a budget for the models be
   t.match(thinking(MODEL, { budgetTokens: 100 }), { fields: {}, warnings: [{ field: 'config.reasoning.budgetTokens' }] });
 });
 
+t.test('a model that is not known to think is not asked to', async (t) => {
+  for (const model of ['gemma-3-27b-it', 'gemini-2.0-flash', 'gemini-1.5-pro', 'tunedModels/mine'])
+    t.match(
+      generationOptions(model, { reasoning: { effort: 'high', summary: true } }),
+      { fields: { thinkingConfig: undefined }, warnings: [{ field: 'config.reasoning' }] },
+      model,
+    );
+  t.same(generationOptions('gemma-3-27b-it', { reasoning: { effort: 'none' } }), { fields: {}, warnings: [] }, 'it does what was asked');
+});
+
 t.test('a budget is one that the model takes', async (t) => {
   for (const [model, reasoning, budget, field] of [
     ['gemini-2.5-flash', { effort: 'none' }, 0, undefined],

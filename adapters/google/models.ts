@@ -1,0 +1,23 @@
+// What an id says about a model of Google. Pure: no I/O.
+
+const GEMINI_3 = /^gemini-(?:[3-9]|[1-9]\d|[a-z-]+-latest$)/;
+const GEMINI_4 = /^gemini-4/;
+const GEMINI_25 = /^gemini-2\.5/;
+
+/**
+ * Gemini 3 and later, and the aliases for them. They take a level of thinking, refuse a step whose first call lacks a signature, and take images inside the
+ * response to a call.
+ */
+export function isGemini3(model: string): boolean {
+  return GEMINI_3.test(model);
+}
+
+/** Gemini 4 ignores a temperature, and has a limit of tokens for one answer. */
+export function isGemini4(model: string): boolean {
+  return GEMINI_4.test(model);
+}
+
+/** The models that take a budget of tokens for thinking. */
+export function takesBudget(model: string): boolean {
+  return GEMINI_25.test(model);
+}
