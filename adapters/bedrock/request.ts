@@ -5,7 +5,7 @@ import { CLAUDE_ID } from '../shared/claude.ts';
 import { systemTexts } from '../shared/claude-thinking.ts';
 import { type MergedTurn, mergeTurns, piecesOf } from '../shared/merge-turns.ts';
 import type { ChatContext, TokenQuestion, WireRequest } from '../shared/provider.ts';
-import { idMapper, objectSchema } from '../shared/tools.ts';
+import { idMapper, objectSchema, outputText } from '../shared/tools.ts';
 import { stateIn } from '../shared/turn-state.ts';
 import { addCachePoints } from './caching.ts';
 import { BlockMaker } from './content.ts';
@@ -141,11 +141,14 @@ function withText(content: BedrockBlock[]): BedrockBlock[] {
 /** A mark inside a result moves to the end of the result: there are no cache points inside. */
 function toResult(result: PromptToolResult, mapId: (id: string) => string, hasStatus: boolean, maker: BlockMaker): BedrockBlock[] {
   const text = result.content.trim() === '' ? NO_OUTPUT : result.content;
-  const status = result.isError ? 'error' : 'success';
   const content = result.parts === undefined ? [{ text }] : maker.toResult(result.parts);
+  const hasFile = content.some((block) => !('text' in block));
+  // Claude refuses anything but text beside the status of a failure, so the text says it.
+  if (result.isError && hasFile && outputText(result) !== result.content) content.unshift({ text: 'Error:' });
+  const status = !result.isError ? 'success' : hasFile ? undefined : 'error';
   if (content.length === 0) content.push({ text });
   const cache = result.parts?.findLast((part) => part.cache !== undefined)?.cache;
-  return maker.withPoint([{ toolResult: { toolUseId: mapId(result.toolCallId), content, ...(hasStatus && { status }) } }], cache);
+  return maker.withPoint([{ toolResult: { toolUseId: mapId(result.toolCallId), content, ...(hasStatus && status !== undefined && { status }) } }], cache);
 }
 
 /** Mistral wants nine letters and digits. */

@@ -119,6 +119,40 @@ t.test('no name of a document has two blanks in a row, also if it was cut at one
   t.same(names, ['x'.repeat(189), `${'x'.repeat(189)} 2`]);
 });
 
+t.test('a failed result with an image says so in its text, since Claude takes text alone beside the status', async (t) => {
+  const failed = (content: string): Prompt['turns'] => [
+    { role: 'user', text: 'see' },
+    { role: 'assistant', text: '', toolCalls: [{ id: 'c', name: 'f', arguments: {} }] },
+    { role: 'tool', results: [{ toolCallId: 'c', toolName: 'f', content, isError: true, parts: [{ type: 'text', text: content }, IMAGE] }] },
+  ];
+  const resultOf = (content: string) => build({ turns: failed(content) }).body.messages[2]?.content;
+  t.same(resultOf('no page'), [{ toolResult: { toolUseId: 'c', content: [{ text: 'Error:' }, { text: 'no page' }, SENT] } }]);
+  t.same(resultOf('Error: no page'), [{ toolResult: { toolUseId: 'c', content: [{ text: 'Error: no page' }, SENT] } }]);
+});
+
+t.test('a cache point stands behind a text where a document that is no PDF comes before it, since Bedrock refuses it there', async (t) => {
+  const notes = { type: 'document', text: 'words', name: 'n' } as const;
+  const DOCUMENT = { document: { format: 'txt', name: 'n', source: { bytes: 'd29yZHM=' } } };
+  const END = { text: '(end of the document)' };
+  const marked = build({
+    turns: [
+      {
+        role: 'user',
+        text: 'q',
+        parts: [
+          { ...notes, cache: '5m' },
+          { type: 'text', text: 'q' },
+        ],
+      },
+    ],
+  });
+  t.same(marked.body.messages[0]?.content, [DOCUMENT, END, POINT, { text: 'q' }]);
+  const last = build({ cacheControl: true, turns: [{ role: 'user', text: 'q', parts: [{ type: 'text', text: 'q' }, notes] }] });
+  t.same(last.body.messages[0]?.content, [{ text: 'q' }, DOCUMENT], 'the text would be gone with the next turn, and what was cached with it');
+  const plain = build({ turns: [{ role: 'user', text: 'q', parts: [{ type: 'text', text: 'q' }, notes] }] });
+  t.same(plain.body.messages[0]?.content, [{ text: 'q' }, DOCUMENT]);
+});
+
 t.test('a document alone gets a text beside it, since Bedrock refuses it without one', async (t) => {
   const pdf = { type: 'document', mediaType: 'application/pdf', data: 'AAAA', name: 'a', cache: '5m' } as const;
   const DOCUMENT = { document: { format: 'pdf', name: 'a', source: { bytes: 'AAAA' } } };
