@@ -1,7 +1,7 @@
 // The options of a prompt in Gemini's words. Pure: no I/O.
 import type { PromptOptions, Warning } from '../../core/index.ts';
 import { cleanSchema } from './json-schema.ts';
-import { isGemini3, takesBudget } from './models.ts';
+import { hasFixedSampling, isGemini3, takesBudget } from './models.ts';
 import type { GoogleGenerationConfig, GoogleRequest } from './schema.ts';
 
 /** What requests to Gemini may ask for. */
@@ -36,8 +36,12 @@ export function generationOptions(model: string, options: PromptOptions | undefi
   const { topP, topK, stop, seed, presencePenalty, frequencyPenalty, logprobs, topLogprobs, output, reasoning } = options;
   const fields: Partial<GoogleGenerationConfig> = {};
   const warnings: Warning[] = [];
-  if (topP !== undefined) fields.topP = topP;
-  if (topK !== undefined) fields.topK = topK;
+  if (hasFixedSampling(model)) {
+    for (const [name, value] of Object.entries({ topP, topK })) if (value !== undefined) warnings.push(ignored(model, name));
+  } else {
+    if (topP !== undefined) fields.topP = topP;
+    if (topK !== undefined) fields.topK = topK;
+  }
   if (stop !== undefined) fields.stopSequences = [...stop];
   if (seed !== undefined) fields.seed = seed;
   if (presencePenalty !== undefined) fields.presencePenalty = presencePenalty;
@@ -56,6 +60,11 @@ export function generationOptions(model: string, options: PromptOptions | undefi
   if (reasoning.summary === true && thinking.thinkingBudget !== 0) thinking.includeThoughts = true;
   if (Object.keys(thinking).length > 0) fields.thinkingConfig = thinking;
   return { fields, warnings };
+}
+
+/** The warning about a setting of the sampling. */
+export function ignored(model: string, name: string): Warning {
+  return { field: `config.${name}`, message: `${model} ignores ${name}, so it was not sent.` };
 }
 
 /** Gemini ignores other keywords without a word, `const` among them. */

@@ -13,8 +13,8 @@ import { asString, metadataOf } from '../shared/read.ts';
 import { objectSchema } from '../shared/tools.ts';
 import { given, REASONING_OF_ANOTHER } from '../shared/turn-state.ts';
 import { inlineData, toGoogleParts } from './content.ts';
-import { isGemini3, isGemini4 } from './models.ts';
-import { generationOptions, toolConfig } from './options.ts';
+import { hasFixedSampling, isGemini3, isGemini4, takesBudget } from './models.ts';
+import { generationOptions, ignored, toolConfig } from './options.ts';
 import type { GoogleContent, GoogleFunctionDeclaration, GooglePart, GoogleRequest } from './schema.ts';
 import { cleanSchema } from './json-schema.ts';
 
@@ -23,8 +23,8 @@ export const VERSION_SUFFIX = /\/v1(?:alpha|beta)?(?:\/openai)?$/;
 
 /** Google's documented escape for calls that no Gemini of this kind made. */
 const SENTINEL = 'skip_thought_signature_validator';
-/** The most tokens that Gemini 4 answers to one request. */
-const GEMINI_4_LIMIT = { whole: 32_768, streamed: 65_536 };
+/** The most tokens of an answer. */
+const MOST_TOKENS = { ofWholeGemini4: 32_768, ofOthers: 65_536 };
 
 /** The id without the `models/` that Google's own lists put before it. */
 export function bareModel(model: string): string {
@@ -201,17 +201,25 @@ function declareTools(tools: readonly Tool[]): { tools: GoogleFunctionDeclaratio
 
 function generationConfig(model: string, prompt: Prompt, stream: boolean): { config: GoogleRequest['generationConfig']; warnings: Warning[] } {
   const { temperature } = prompt;
-  const maxTokens = prompt.maxTokens ?? prompt.defaultMaxTokens;
   const { fields, warnings } = generationOptions(model, prompt.options);
-  if (!isGemini4(model)) return { config: { ...limitOf(maxTokens), ...(temperature !== undefined && { temperature }), ...fields }, warnings };
-  const limit = stream ? GEMINI_4_LIMIT.streamed : GEMINI_4_LIMIT.whole;
-  if (maxTokens !== undefined && maxTokens > limit)
-    warnings.push({
-      field: 'config.maxTokens',
-      message: `Gemini 4 allows at most ${limit} tokens ${stream ? 'with streaming' : 'without streaming'}, so ${limit} was sent.`,
-    });
-  if (temperature !== undefined) warnings.push({ field: 'config.temperature', message: 'Gemini 4 ignores temperature, so it was not sent.' });
-  return { config: { ...limitOf(maxTokens === undefined ? undefined : Math.min(maxTokens, limit)), ...fields }, warnings };
+  const asked = prompt.maxTokens ?? prompt.defaultMaxTokens;
+  const most = mostTokens(model, stream);
+  if (asked !== undefined && asked > most) {
+    const message = `${model} allows at most ${most} tokens ${stream ? 'with streaming' : 'without streaming'}, so ${most} was sent.`;
+    warnings.push({ field: 'config.maxTokens', message });
+  }
+  const takesTemperature = temperature !== undefined && !hasFixedSampling(model);
+  if (temperature !== undefined && !takesTemperature) warnings.push(ignored(model, 'temperature'));
+  return {
+    config: { ...limitOf(asked === undefined ? undefined : Math.min(asked, most)), ...(takesTemperature && { temperature }), ...fields },
+    warnings,
+  };
+}
+
+/** A larger limit is a 400. */
+function mostTokens(model: string, stream: boolean): number {
+  if (!isGemini3(model) && !takesBudget(model)) return Number.POSITIVE_INFINITY;
+  return isGemini4(model) && !stream ? MOST_TOKENS.ofWholeGemini4 : MOST_TOKENS.ofOthers;
 }
 
 function limitOf(maxOutputTokens: number | undefined): { maxOutputTokens?: number } {

@@ -14,7 +14,7 @@ t.test('sampling and the form of the answer have their own names', async (t) => 
     frequencyPenalty: 0.2,
     output: { type: 'json_schema', schema: { type: 'object' } },
   } as const;
-  t.same(generationOptions(MODEL, options).fields, {
+  t.same(generationOptions('gemini-3.5-flash', options).fields, {
     topP: 0.5,
     topK: 3,
     stopSequences: ['END'],
@@ -25,6 +25,17 @@ t.test('sampling and the form of the answer have their own names', async (t) => 
     responseJsonSchema: { type: 'object' },
   });
   t.same(generationOptions(MODEL, { output: { type: 'json' } }).fields, { responseMimeType: 'application/json' });
+});
+
+t.test('a model with fixed sampling gets none, and a warning for each setting', async (t) => {
+  for (const model of [MODEL, 'gemini-3.6-flash', 'gemini-3.5-flash-lite', 'gemini-4-argon', 'gemini-flash-latest']) {
+    const { fields, warnings } = generationOptions(model, { topP: 0.5, topK: 3, seed: 1 });
+    t.same(fields, { seed: 1 }, model);
+    t.same(
+      warnings.map(({ field }) => field),
+      ['config.topP', 'config.topK'],
+    );
+  }
 });
 
 t.test('a schema of an answer has only what Gemini takes, and a warning names what is not enforced', async (t) => {

@@ -331,7 +331,16 @@ t.test('gotcha 6: what the schema subset lacks is left out, with one warning for
 
 for (const { model, stream, config, want, fields } of [
   { model: MODEL, stream: false, config: {}, want: { maxOutputTokens: 4096 }, fields: [] },
-  { model: MODEL, stream: false, config: { maxTokens: 100_000, temperature: 0 }, want: { maxOutputTokens: 100_000, temperature: 0 }, fields: [] },
+  {
+    model: MODEL,
+    stream: false,
+    config: { maxTokens: 100_000, temperature: 0 },
+    want: { maxOutputTokens: 65_536 },
+    fields: ['config.maxTokens', 'config.temperature'],
+  },
+  { model: 'gemini-3.5-flash', stream: false, config: { maxTokens: 65_536, temperature: 0 }, want: { maxOutputTokens: 65_536, temperature: 0 }, fields: [] },
+  { model: 'gemini-2.5-pro', stream: true, config: { maxTokens: 65_537 }, want: { maxOutputTokens: 65_536 }, fields: ['config.maxTokens'] },
+  { model: 'gemma-3-27b-it', stream: true, config: { maxTokens: 100_000 }, want: { maxOutputTokens: 100_000 }, fields: [] },
   { model: 'gemini-4-argon', stream: false, config: {}, want: { maxOutputTokens: 4096 }, fields: [] },
   { model: 'gemini-4-argon', stream: false, config: { maxTokens: 32_768 }, want: { maxOutputTokens: 32_768 }, fields: [] },
   { model: 'gemini-4-argon', stream: false, config: { maxTokens: 32_769 }, want: { maxOutputTokens: 32_768 }, fields: ['config.maxTokens'] },
@@ -353,9 +362,9 @@ for (const { model, stream, config, want, fields } of [
 t.test('parts and options are part of the request', async (t) => {
   const { body } = build({
     messages: [{ role: 'user', content: [{ type: 'text', text: 'look' }, IMAGE] }],
-    config: { topP: 0.5, reasoning: { effort: 'low' } },
+    config: { seed: 5, reasoning: { effort: 'low' } },
   });
-  t.match(body, { contents: [{ parts: [{ text: 'look' }, INLINE] }], generationConfig: { topP: 0.5, thinkingConfig: { thinkingLevel: 'low' } } });
+  t.match(body, { contents: [{ parts: [{ text: 'look' }, INLINE] }], generationConfig: { seed: 5, thinkingConfig: { thinkingLevel: 'low' } } });
 });
 
 t.test('an image of a tool is part of its result, and what has no place there follows under the name of the tool', async (t) => {
