@@ -5,7 +5,7 @@ import { CLAUDE_ID, TOO_MANY_MARKS, takesTemperature } from '../shared/claude.ts
 import { systemTexts } from '../shared/claude-thinking.ts';
 import { type MergedTurn, mergeTurns, piecesOf } from '../shared/merge-turns.ts';
 import type { ChatContext, TokenQuestion, WireRequest } from '../shared/provider.ts';
-import { idMapper, objectSchema } from '../shared/tools.ts';
+import { idMapper, objectSchema, outputText } from '../shared/tools.ts';
 import { dropExtraMarks, markForCaching, setMarks } from './caching.ts';
 import { type CacheMarks, toBlocks } from './content.ts';
 import { applyOptions } from './options.ts';
@@ -115,12 +115,20 @@ function toResult(result: PromptToolResult, mapId: (id: string) => string, marks
   const block: AnthropicBlock = {
     type: 'tool_result',
     tool_use_id: mapId(result.toolCallId),
-    content: result.parts === undefined || isOneText(result.parts) ? result.content : toBlocks(result.parts, []),
-    ...(result.isError && { is_error: true }),
+    ...contentOf(result),
   };
   const cache = result.parts?.findLast((part) => part.cache !== undefined)?.cache;
   if (cache !== undefined) marks.push({ target: block, cache });
   return block;
+}
+
+/** Claude refuses anything but text beside `is_error`, so the text of such a result says it. */
+function contentOf(result: PromptToolResult): { content: string | AnthropicBlock[]; is_error?: true } {
+  const { content, parts, isError } = result;
+  const blocks = parts === undefined || isOneText(parts) ? content : toBlocks(parts, []);
+  if (!isError) return { content: blocks };
+  if (typeof blocks === 'string' || blocks.every(({ type }) => type === 'text')) return { content: blocks, is_error: true };
+  return { content: outputText(result) === content ? blocks : [{ type: 'text', text: 'Error:' }, ...blocks] };
 }
 
 function isOneText([first, ...others]: readonly ContentPart[]): boolean {

@@ -35,6 +35,12 @@ interface Reasoning {
   readonly redacted: Buffer[];
 }
 
+/** Answers of ours are text. */
+export const IMAGE_LEFT_OUT: ChatEvent = {
+  type: 'warning',
+  warning: { field: 'message.content', message: 'The answer has an image, which is not passed on.' },
+};
+
 type Gathered = Text | Call | Reasoning;
 
 /** Gathers the blocks of one answer. Every `index` is the provider's contentBlockIndex. */
@@ -55,6 +61,7 @@ export class AnswerBlocks {
 
   /** Only tool calls are opened; text and reasoning begin with their first piece. `input` is there for a call that comes as a whole. */
   open(index: unknown, start: Record<string, unknown>, input?: Record<string, unknown>): ChatEvent[] {
+    if (start['image'] !== undefined) return [IMAGE_LEFT_OUT];
     if (start['toolUse'] === undefined) return [];
     const tool = expectObject(start['toolUse'], 'a tool call');
     const [id, name] = [asString(tool['toolUseId']) ?? '', expectText(tool['name'], 'the name of a tool call')];

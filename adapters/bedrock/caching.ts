@@ -3,7 +3,7 @@
 // Points move from request to request, so those of tools and system text are set last, and reasoning is not bound to them.
 import type { ContentPart, Prompt, Turn, Warning } from '../../core/index.ts';
 import { TOO_MANY_MARKS } from '../shared/claude.ts';
-import { cachePoint } from './content.ts';
+import { cachePoint, takesPointBehind } from './content.ts';
 import { isNova, takesHour } from './models.ts';
 import type { BedrockRequest, CachePoint } from './schema.ts';
 
@@ -25,7 +25,7 @@ export function addCachePoints(body: BedrockRequest, model: string, prompt: Prom
   if (prompt.cacheControl) {
     for (const list of [system, body.messages.findLast(({ role }) => role === 'user')?.content]) {
       const last = list?.at(-1);
-      if (last !== undefined && !('cachePoint' in last)) list?.push(cachePoint('5m'));
+      if (last !== undefined && !('cachePoint' in last) && takesPointBehind(last)) list?.push(cachePoint('5m'));
     }
   }
   if (!isMarked) return [];

@@ -21,6 +21,14 @@ export function cachePoint(cache: ContentPart['cache']): CachePoint {
   return { cachePoint: { type: 'default', ...(cache === '1h' && { ttl: cache }) } };
 }
 
+/** Between a document and a cache point. */
+const END: BedrockBlock = { text: '(end of the document)' };
+
+/** Bedrock refuses a cache point right behind a document that is no PDF (`type: Field required`). Source: strands-agents issue 1966. */
+export function takesPointBehind(block: object): boolean {
+  return !('document' in block) || (block as { readonly document: { readonly format: string } }).document.format === 'pdf';
+}
+
 /** Makes the blocks of one request: the names of its documents differ, as Bedrock demands. */
 export class BlockMaker {
   readonly #takesCachePoints: boolean;
@@ -43,8 +51,8 @@ export class BlockMaker {
 
   /** The blocks, followed by a cache point if the part has a mark. */
   withPoint(blocks: BedrockBlock[], cache: ContentPart['cache']): BedrockBlock[] {
-    if (cache !== undefined && this.#takesCachePoints) blocks.push(cachePoint(cache));
-    return blocks;
+    if (cache === undefined || !this.#takesCachePoints) return blocks;
+    return blocks.every(takesPointBehind) ? [...blocks, cachePoint(cache)] : [...blocks, END, cachePoint(cache)];
   }
 
   /** The blocks inside a tool's result, which has no cache points. */
@@ -68,8 +76,8 @@ export class BlockMaker {
       (given ?? '')
         .replace(/[^a-zA-Z0-9\s\-()[\]]/g, '-')
         .replace(/\s+/g, ' ')
-        .trim()
-        .slice(0, 190) || 'document';
+        .slice(0, 190)
+        .trim() || 'document';
     let name = clean;
     for (let n = 2; this.#names.has(name); n += 1) name = `${clean} ${n}`;
     this.#names.add(name);

@@ -40,12 +40,26 @@ export function applyOptions(body: BedrockRequest, model: string, prompt: Prompt
   } else if (output !== undefined) {
     warnings.push({ field: 'config.output', message: 'Bedrock has no JSON mode without a schema, so JSON was asked for in the system text.' });
   }
-  if (metadata !== undefined) body.requestMetadata = { ...metadata };
+  if (metadata !== undefined) applyLabels(body, metadata, warnings);
   if (serviceTier !== undefined) {
     if (TIERS.includes(serviceTier)) body.serviceTier = { type: serviceTier };
     else warnings.push({ field: 'config.serviceTier', message: `Bedrock has the tiers ${TIERS.join(', ')}, so ${serviceTier} was not sent.` });
   }
   return warnings;
+}
+
+/** What AWS takes as the name of a label; its value may be empty, too. Source: the API reference of Converse, `requestMetadata`. */
+const LABEL = /^[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}$/;
+const MOST_LABELS = 16;
+
+/** A label that AWS does not take would get the whole request a 400. */
+function applyLabels(body: BedrockRequest, metadata: Readonly<Record<string, string>>, warnings: Warning[]): void {
+  const given = Object.entries(metadata);
+  const taken = given.filter(([name, value]) => LABEL.test(name) && (value === '' || LABEL.test(value))).slice(0, MOST_LABELS);
+  if (taken.length > 0) body.requestMetadata = Object.fromEntries(taken);
+  if (taken.length === given.length) return;
+  const message = `Bedrock takes ${MOST_LABELS} labels of at most 256 letters, digits, blanks and :_@$#=/+,.- each, so the others were not sent.`;
+  warnings.push({ field: 'config.metadata', message });
 }
 
 /** Fields that only one vendor's models know. */
@@ -141,7 +155,7 @@ function applySampling(body: BedrockRequest, model: string, { topP, topK, stop }
 function applyToolChoice(body: BedrockRequest, model: string, prompt: Prompt, choice: PromptOptions['toolChoice'], warnings: Warning[]): void {
   if (choice === undefined || body.toolConfig === undefined || prompt.tools.length === 0) return;
   if (choice === 'none') {
-    warnings.push({ field: 'toolChoice', message: 'Bedrock can not forbid the tools of a request, so the choice is left to the model.' });
+    warnings.push({ field: 'toolChoice', message: 'Bedrock can not forbid the tools of a conversation with calls, so the choice is left to the model.' });
   } else if (isForced(choice) && isClaude(model) && !takesForcedTool(model)) {
     warnings.push({ field: 'toolChoice', message: `${model} can not be forced to call a tool, so the choice is left to it.` });
   } else {

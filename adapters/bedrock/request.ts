@@ -5,19 +5,23 @@ import { CLAUDE_ID } from '../shared/claude.ts';
 import { systemTexts } from '../shared/claude-thinking.ts';
 import { type MergedTurn, mergeTurns, piecesOf } from '../shared/merge-turns.ts';
 import type { ChatContext, TokenQuestion, WireRequest } from '../shared/provider.ts';
-import { idMapper, objectSchema } from '../shared/tools.ts';
+import { idMapper, objectSchema, outputText } from '../shared/tools.ts';
 import { stateIn } from '../shared/turn-state.ts';
 import { addCachePoints } from './caching.ts';
 import { BlockMaker } from './content.ts';
 import { runtimeURL } from './endpoints.ts';
 import { EVENT_STREAM } from './frames.ts';
-import { isMistral, takesCachePoints, takesResultStatus, takesTemperature } from './models.ts';
+import { isMistral, isNova, takesCachePoints, takesResultStatus, takesTemperature } from './models.ts';
 import { applyOptions } from './options.ts';
 import { type Frame, replayReasoning } from './reasoning.ts';
 import type { BedrockBlock, BedrockMessage, BedrockRequest, BedrockTool } from './schema.ts';
+import { novaSchema } from './tool-schema.ts';
 
 /** Bedrock refuses a tool result without content. */
 const NO_OUTPUT = '(no output)';
+/** Beside a document that stands alone in its turn. */
+const SEE: BedrockBlock = { text: '(see the document)' };
+const SEE_ADDED: Warning = { field: 'messages', message: `Bedrock requires a text beside a document, so "${SEE.text}" was added to one that stood alone.` };
 const REASONING_LEFT_OUT: Warning = {
   field: 'messages',
   message:
@@ -51,10 +55,10 @@ export function tokenQuestion({ model, prompt, settings }: ChatContext): TokenQu
 /** The request without its cache points. Those move from request to request, so reasoning is not bound to them. */
 export function translate(model: string, prompt: Prompt): { body: BedrockRequest; warnings: Warning[] } {
   const merged = mergeTurns(prompt.turns);
-  const tools = toTools(prompt);
+  const tools = toTools(prompt, model);
   const frame: Frame = {
     ...systemOf(prompt),
-    ...(tools.length > 0 && { toolConfig: { tools } }),
+    ...(tools.length > 0 && { toolConfig: { tools: tools.map(({ tool }) => tool) } }),
   };
   const ids = isMistral(model) ? mistralId : idMapper(CLAUDE_ID);
   const maker = new BlockMaker(model);
@@ -67,7 +71,12 @@ export function translate(model: string, prompt: Prompt): { body: BedrockRequest
     messages: withTrimmedEnd(messages),
     inferenceConfig: { ...(limit !== undefined && { maxTokens: limit }), ...(hasTemperature && { temperature: prompt.temperature }) },
   };
-  const warnings = [...merged.warnings, ...warningsFor(model, prompt, messages !== plain)];
+  const warnings = [
+    ...merged.warnings,
+    ...tools.flatMap(({ warnings: own }) => own),
+    ...(plain.some(({ content }) => content.includes(SEE)) ? [SEE_ADDED] : []),
+    ...warningsFor(model, prompt, messages !== plain),
+  ];
   if (prompt.options !== undefined) warnings.push(...applyOptions(body, model, prompt, prompt.options, messages !== plain));
   return { body, warnings };
 }
@@ -91,21 +100,30 @@ function warningsFor(model: string, prompt: Prompt, replayed: boolean): Warning[
   return warnings;
 }
 
-/** Bedrock wants tools beside a history with calls, even if this request offers none: then they are rebuilt from the calls. */
-function toTools(prompt: Prompt): BedrockTool[] {
+/**
+ * Bedrock wants tools beside a history with calls, even if this request offers none: then they are rebuilt from the calls. It has no way to forbid them, so
+ * those that may not be called are offered beside such a history only.
+ */
+function toTools(prompt: Prompt, model: string): { readonly tool: BedrockTool; readonly warnings: readonly Warning[] }[] {
   const called = prompt.turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls.map((call) => call.name) : []));
+  if (called.length === 0 && prompt.options?.toolChoice === 'none') return [];
   const tools = prompt.tools.length > 0 ? prompt.tools : [...new Set(called)].map((name) => ({ name, description: undefined, parameters: undefined }));
-  return tools.map((tool) => ({
-    // Bedrock refuses an empty description.
-    toolSpec: { name: tool.name, description: tool.description?.trim() || tool.name, inputSchema: { json: objectSchema(tool.parameters) } },
-  }));
+  return tools.map(({ name, description, parameters }, index) => {
+    const { schema, dropped } = isNova(model) ? novaSchema(parameters) : { schema: objectSchema(parameters), dropped: [] };
+    const message = `Nova does not support these schema keywords here, so they were not sent: ${dropped.join(', ')}.`;
+    return {
+      // Bedrock refuses an empty description.
+      tool: { toolSpec: { name, description: description?.trim() || name, inputSchema: { json: schema } } },
+      warnings: dropped.length === 0 ? [] : [{ field: `tools[${index}].parameters`, message }],
+    };
+  });
 }
 
 function toMessage(turn: MergedTurn, mapId: (id: string) => string, hasStatus: boolean, maker: BlockMaker): BedrockMessage {
   if (turn.role === 'user') {
     const results = turn.results.flatMap((result) => toResult(result, mapId, hasStatus, maker));
     const own = turn.turns.flatMap(({ text, parts }): BedrockBlock[] => (parts === undefined ? [{ text }] : maker.toBlocks(parts)));
-    return { role: 'user', content: [...results, ...own] };
+    return { role: 'user', content: withText([...results, ...own]) };
   }
   const content = turn.turns.flatMap(piecesOf).flatMap((piece): BedrockBlock[] => {
     if (!('call' in piece)) return maker.toBlocks([piece.part]);
@@ -115,14 +133,22 @@ function toMessage(turn: MergedTurn, mapId: (id: string) => string, hasStatus: b
   return { role: 'assistant', content };
 }
 
+/** Bedrock refuses a document in a turn without a text. */
+function withText(content: BedrockBlock[]): BedrockBlock[] {
+  return content.some((block) => 'document' in block) && !content.some((block) => 'text' in block) ? [...content, SEE] : content;
+}
+
 /** A mark inside a result moves to the end of the result: there are no cache points inside. */
 function toResult(result: PromptToolResult, mapId: (id: string) => string, hasStatus: boolean, maker: BlockMaker): BedrockBlock[] {
   const text = result.content.trim() === '' ? NO_OUTPUT : result.content;
-  const status = result.isError ? 'error' : 'success';
   const content = result.parts === undefined ? [{ text }] : maker.toResult(result.parts);
+  const hasFile = content.some((block) => !('text' in block));
+  // Claude refuses anything but text beside the status of a failure, so the text says it.
+  if (result.isError && hasFile && outputText(result) !== result.content) content.unshift({ text: 'Error:' });
+  const status = !result.isError ? 'success' : hasFile ? undefined : 'error';
   if (content.length === 0) content.push({ text });
   const cache = result.parts?.findLast((part) => part.cache !== undefined)?.cache;
-  return maker.withPoint([{ toolResult: { toolUseId: mapId(result.toolCallId), content, ...(hasStatus && { status }) } }], cache);
+  return maker.withPoint([{ toolResult: { toolUseId: mapId(result.toolCallId), content, ...(hasStatus && status !== undefined && { status }) } }], cache);
 }
 
 /** Mistral wants nine letters and digits. */

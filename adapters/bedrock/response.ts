@@ -4,7 +4,7 @@ import type { ChatEvent, ReportedUsage, StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed, StreamError } from '../shared/provider.ts';
 import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, lookUp, sumCounts } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
-import { AnswerBlocks } from './blocks.ts';
+import { AnswerBlocks, IMAGE_LEFT_OUT } from './blocks.ts';
 
 const STOP_REASONS: Record<string, StopReason> = {
   end_turn: 'end_turn',
@@ -85,5 +85,13 @@ function addWhole(blocks: AnswerBlocks, index: number, block: Record<string, unk
     const reasoning = asObject(block['reasoningContent']);
     return blocks.add(index, { reasoningContent: { ...asObject(reasoning['reasoningText']), redactedContent: reasoning['redactedContent'] } });
   }
-  return blocks.add(index, { text: block['text'] });
+  if (block['image'] !== undefined) return [IMAGE_LEFT_OUT];
+  return blocks.add(index, { text: block['citationsContent'] === undefined ? block['text'] : citedText(block['citationsContent']) });
+}
+
+/** A text whose sources are named beside it. In a stream it comes as any other. */
+function citedText(block: unknown): string {
+  return asArray(asObject(block)['content'])
+    .map((piece) => asString(asObject(piece)['text']) ?? '')
+    .join('');
 }

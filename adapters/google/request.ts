@@ -2,28 +2,29 @@
 //
 // Gemini refuses empty parts, except a text part with a signature. A call and its response both carry Gemini's own id, or neither carries one.
 // A signature goes back only to the model that made it; other models get the documented sentinel.
-import type { AssistantTurn, Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
+//
+// responses-alone: The responses to a step's calls are a content of their own. With anything beside them Gemini takes the content for the model's, and answers
+//   400 (`Requests ending with a model turn are not supported`). Source: agenthub pull request 189 and dive pull request 287, measured with Gemini 3.7 and 3.8.
+import type { AssistantTurn, ContentPart, Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
 import { type MergedTurn, mergeTurns, textsAndCalls } from '../shared/merge-turns.ts';
 import type { ChatContext, TokenQuestion, WireRequest } from '../shared/provider.ts';
 import { asString, metadataOf } from '../shared/read.ts';
 import { objectSchema } from '../shared/tools.ts';
 import { given, REASONING_OF_ANOTHER } from '../shared/turn-state.ts';
-import { toGoogleParts } from './content.ts';
-import { generationOptions, toolConfig } from './options.ts';
+import { inlineData, toGoogleParts } from './content.ts';
+import { hasFixedSampling, isGemini3, isGemini4, takesBudget } from './models.ts';
+import { generationOptions, ignored, toolConfig } from './options.ts';
 import type { GoogleContent, GoogleFunctionDeclaration, GooglePart, GoogleRequest } from './schema.ts';
-import { cleanSchema } from './tool-schema.ts';
+import { cleanSchema } from './json-schema.ts';
 
 /** People paste base URLs with the version, or with the OpenAI-compatible address below it. */
 export const VERSION_SUFFIX = /\/v1(?:alpha|beta)?(?:\/openai)?$/;
 
 /** Google's documented escape for calls that no Gemini of this kind made. */
 const SENTINEL = 'skip_thought_signature_validator';
-/** The models that refuse a step whose first call lacks a signature: Gemini 3 and later, and the aliases for them. */
-const WANTS_SIGNATURE = /^gemini-(?:[3-9]|[1-9]\d|[a-z-]+-latest$)/;
-const IS_GEMINI_4 = /^gemini-4/;
-/** The most tokens that Gemini 4 answers to one request. */
-const GEMINI_4_LIMIT = { whole: 32_768, streamed: 65_536 };
+/** The most tokens of an answer. */
+const MOST_TOKENS = { ofWholeGemini4: 32_768, ofOthers: 65_536 };
 
 /** The id without the `models/` that Google's own lists put before it. */
 export function bareModel(model: string): string {
@@ -85,13 +86,15 @@ export function isTuned(id: string): boolean {
 
 function toContents(turns: readonly MergedTurn[], model: string, systemText: string | undefined): GoogleContent[] {
   let ids: ReadonlyMap<string, string> = new Map();
-  return turns.map((turn, index) => {
+  return turns.flatMap((turn, index): GoogleContent[] => {
     if (turn.role === 'assistant') {
       ids = geminiIds(turn.turns);
-      return { role: 'model', parts: turn.turns.flatMap((part) => modelParts(part, model)) };
+      return [{ role: 'model', parts: turn.turns.flatMap((part) => modelParts(part, model)) }];
     }
     const own = turn.turns.flatMap(({ text, parts }) => (parts === undefined ? [{ text }] : toGoogleParts(parts)));
-    return { role: 'user', parts: [...turn.results.flatMap((result) => responseParts(result, ids)), ...withSystem(own, index === 0 ? systemText : undefined)] };
+    const beside = turn.results.flatMap((result) => partsBeside(result, model));
+    const lists = [turn.results.map((result) => responsePart(result, ids, model)), withSystem([...beside, ...own], index === 0 ? systemText : undefined)];
+    return lists.flatMap((parts) => (parts.length === 0 ? [] : [{ role: 'user', parts }])); // responses-alone
   });
 }
 
@@ -129,7 +132,7 @@ function modelParts(turn: AssistantTurn, model: string): GooglePart[] {
 
 function callPart(call: ToolCall, isFirst: boolean, model: string): GooglePart {
   const id = geminiId(call);
-  const thoughtSignature = signatureOf(call, model) ?? (isFirst && WANTS_SIGNATURE.test(model) ? SENTINEL : undefined);
+  const thoughtSignature = signatureOf(call, model) ?? (isFirst && isGemini3(model) ? SENTINEL : undefined);
   return {
     functionCall: { ...(id !== undefined && { id }), name: call.name, args: call.arguments },
     ...(thoughtSignature !== undefined && { thoughtSignature }),
@@ -163,16 +166,21 @@ function hasForeignSignature(turns: readonly MergedTurn[], model: string): boole
   return turns.some((turn) => turn.role === 'assistant' && turn.turns.some((part) => isForeign(part) || part.toolCalls.some(isForeign)));
 }
 
-/** Images and files of a result stand beside it, in the same turn. */
-function responseParts(result: PromptToolResult, ids: ReadonlyMap<string, string>): GooglePart[] {
-  const shown = result.parts?.filter(({ type }) => type !== 'text') ?? [];
-  return [responsePart(result, ids), ...toGoogleParts(shown)];
-}
-
-function responsePart(result: PromptToolResult, ids: ReadonlyMap<string, string>): GooglePart {
+function responsePart(result: PromptToolResult, ids: ReadonlyMap<string, string>, model: string): GooglePart {
   const id = ids.get(result.toolCallId);
   const response = result.isError ? { error: result.content } : { output: result.content };
-  return { functionResponse: { ...(id !== undefined && { id }), name: result.toolName, response } };
+  const images = (result.parts ?? []).filter((part) => isInside(part, model)).map(inlineData);
+  return { functionResponse: { ...(id !== undefined && { id }), name: result.toolName, response, ...(images.length > 0 && { parts: images }) } };
+}
+
+/** Files of a result that the response has no place for; a name of a file would be lost there. */
+function partsBeside(result: PromptToolResult, model: string): GooglePart[] {
+  const files = result.parts?.filter((part) => part.type !== 'text' && !isInside(part, model)) ?? [];
+  return files.length === 0 ? [] : [{ text: `Result of ${result.toolName}:` }, ...toGoogleParts(files)];
+}
+
+function isInside({ type, data }: ContentPart, model: string): boolean {
+  return type === 'image' && data !== undefined && isGemini3(model);
 }
 
 function declareTools(tools: readonly Tool[]): { tools: GoogleFunctionDeclaration[]; warnings: Warning[] } {
@@ -193,17 +201,25 @@ function declareTools(tools: readonly Tool[]): { tools: GoogleFunctionDeclaratio
 
 function generationConfig(model: string, prompt: Prompt, stream: boolean): { config: GoogleRequest['generationConfig']; warnings: Warning[] } {
   const { temperature } = prompt;
-  const maxTokens = prompt.maxTokens ?? prompt.defaultMaxTokens;
   const { fields, warnings } = generationOptions(model, prompt.options);
-  if (!IS_GEMINI_4.test(model)) return { config: { ...limitOf(maxTokens), ...(temperature !== undefined && { temperature }), ...fields }, warnings };
-  const limit = stream ? GEMINI_4_LIMIT.streamed : GEMINI_4_LIMIT.whole;
-  if (maxTokens !== undefined && maxTokens > limit)
-    warnings.push({
-      field: 'config.maxTokens',
-      message: `Gemini 4 allows at most ${limit} tokens ${stream ? 'with streaming' : 'without streaming'}, so ${limit} was sent.`,
-    });
-  if (temperature !== undefined) warnings.push({ field: 'config.temperature', message: 'Gemini 4 ignores temperature, so it was not sent.' });
-  return { config: { ...limitOf(maxTokens === undefined ? undefined : Math.min(maxTokens, limit)), ...fields }, warnings };
+  const asked = prompt.maxTokens ?? prompt.defaultMaxTokens;
+  const most = mostTokens(model, stream);
+  if (asked !== undefined && asked > most) {
+    const message = `${model} allows at most ${most} tokens ${stream ? 'with streaming' : 'without streaming'}, so ${most} was sent.`;
+    warnings.push({ field: 'config.maxTokens', message });
+  }
+  const takesTemperature = temperature !== undefined && !hasFixedSampling(model);
+  if (temperature !== undefined && !takesTemperature) warnings.push(ignored(model, 'temperature'));
+  return {
+    config: { ...limitOf(asked === undefined ? undefined : Math.min(asked, most)), ...(takesTemperature && { temperature }), ...fields },
+    warnings,
+  };
+}
+
+/** A larger limit is a 400. */
+function mostTokens(model: string, stream: boolean): number {
+  if (!isGemini3(model) && !takesBudget(model)) return Number.POSITIVE_INFINITY;
+  return isGemini4(model) && !stream ? MOST_TOKENS.ofWholeGemini4 : MOST_TOKENS.ofOthers;
 }
 
 function limitOf(maxOutputTokens: number | undefined): { maxOutputTokens?: number } {

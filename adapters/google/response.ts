@@ -69,12 +69,19 @@ function readPart(part: Record<string, unknown>, model: string): ChatEvent[] {
     const thought = asString(part['text']) ?? '';
     return thought === '' ? [] : [{ type: 'reasoning', text: thought }];
   }
+  const file = part['inlineData'] ?? part['fileData'];
+  if (file !== undefined) return [leftOut(asString(asObject(file)['mimeType']))];
   const text = expectText(part['text'], 'the text of a part');
   const textSignature = asString(part['thoughtSignature']);
   return [
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
     ...(textSignature === undefined ? [] : [{ type: 'providerMetadata' as const, providerMetadata: metadata({ model, textSignature }) }]),
   ];
+}
+
+/** Answers of ours are text. */
+function leftOut(mediaType = 'an unknown type'): ChatEvent {
+  return { type: 'warning', warning: { field: 'message.content', message: `The answer has a file of ${mediaType}, which is not passed on.` } };
 }
 
 /** An id of '' is replaced by one of ours; the metadata says which ids are Gemini's. */

@@ -14,6 +14,13 @@ export interface GoogleFunctionResponse {
   id?: string;
   name: string;
   response: { output: string } | { error: string };
+  /** Images, for Gemini 3 and later. */
+  parts?: GoogleInlineData[];
+}
+
+/** A file in base64. */
+export interface GoogleInlineData {
+  inlineData: { mimeType: string; data: string };
 }
 
 /** `thoughtSignature` is opaque and goes back byte for byte on the part it came with. */
@@ -21,7 +28,7 @@ export type GooglePart =
   | { text: string; thoughtSignature?: string }
   | { functionCall: GoogleFunctionCall; thoughtSignature?: string }
   | { functionResponse: GoogleFunctionResponse }
-  | { inlineData: { mimeType: string; data: string } }
+  | GoogleInlineData
   | { fileData: { mimeType?: string; fileUri: string } };
 
 /** One turn; `model` is the assistant. */

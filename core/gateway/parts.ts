@@ -40,10 +40,10 @@ export function textParts(text: string): readonly ContentPart[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }
 
-/** True for a content without text or other parts. */
+/** True for a content that says nothing: without text or other parts. Reasoning alone is no answer, and providers refuse a turn of it. */
 export function isBlank(content: Content | undefined): boolean {
   if (content === undefined || typeof content === 'string') return content === undefined || content.trim() === '';
-  return content.every(({ type, text }) => type === 'text' && (text ?? '').trim() === '');
+  return content.every(({ type, text }) => type === 'reasoning' || (type === 'text' && (text ?? '').trim() === ''));
 }
 
 /**

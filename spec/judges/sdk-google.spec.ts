@@ -35,9 +35,9 @@ for (const stream of [false, true]) {
           parts: [
             { functionResponse: { name: 'get_weather', response: { output: '3 C' } } },
             { functionResponse: { name: 'get_weather', response: { error: 'no data' } } },
-            { text: 'and tomorrow?' },
           ],
         },
+        { role: 'user', parts: [{ text: 'and tomorrow?' }] },
       ],
       config: {
         systemInstruction: { parts: [{ text: 'Be brief.' }] },

@@ -178,3 +178,20 @@ t.test('a mark on the last user message is not on an assistant message behind it
   });
   t.match(messages, [{ content: [{ cache_control: { type: 'ephemeral' } }] }, { content: [{ text: 'b', cache_control: undefined }] }]);
 });
+
+t.test('a failed result with an image says so in its text, since Claude takes text alone beside is_error', async (t) => {
+  const image = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const;
+  const { messages } = bodyOf({
+    messages: [
+      { role: 'user', content: 'see' },
+      { role: 'assistant', toolCalls: [{ id: 'c', name: 'see', arguments: {} }] },
+      { role: 'tool', toolResults: [{ toolCallId: 'c', isError: true, content: [{ type: 'text', text: 'no page' }, image] }] },
+    ],
+  });
+  const content = [
+    { type: 'text', text: 'Error:' },
+    { type: 'text', text: 'no page' },
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+  ];
+  t.same(messages[2]?.content, [{ type: 'tool_result', tool_use_id: 'c', content }]);
+});

@@ -106,6 +106,12 @@ t.test('what has no stop reason is no answer', async (t) => {
   }
 });
 
+t.test('a text with citations is a text, and a picture is left out with a warning', async (t) => {
+  const cited = { citationsContent: { content: [{ text: 'It is ' }, { text: 'green.' }], citations: [{ title: 'T' }] } };
+  const events = readAnswer(answer([cited, { image: { format: 'png', source: { bytes: 'AAAA' } } }]), contextOf());
+  t.match(events, [{ type: 'text', text: 'It is green.' }, { type: 'warning', warning: { field: 'message.content' } }, { type: 'usage' }, { type: 'stop' }]);
+});
+
 t.test('an answer without content is empty, and unknown blocks are skipped', async (t) => {
   t.same(textOf(readAnswer({ stopReason: 'content_filtered' }, contextOf())), '');
   t.same(textOf(readAnswer(answer([{ hologram: {} }, { text: 'x' }]), contextOf())), 'x');

@@ -196,3 +196,15 @@ t.test('a call that the token limit cut off is left out with a warning, otherwis
 t.test('a second messageStop says nothing new', async (t) => {
   t.same(decode(STOP, STOP), [{ type: 'stop', stopReason: 'end_turn' }]);
 });
+
+t.test('a picture is left out with one warning, and a citation in silence', async (t) => {
+  const events = decode(
+    eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Here:' } }),
+    eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { citation: { title: 'T' } } }),
+    eventFrame('contentBlockStart', { contentBlockIndex: 1, start: { image: { format: 'png' } } }),
+    eventFrame('contentBlockDelta', { contentBlockIndex: 1, delta: { image: { source: { bytes: 'AAAA' } } } }),
+    eventFrame('contentBlockDelta', { contentBlockIndex: 1, delta: { image: { source: { bytes: 'AAAA' } } } }),
+    STOP,
+  );
+  t.match(events, [{ type: 'text', text: 'Here:' }, { type: 'warning', warning: { field: 'message.content' } }, { type: 'stop' }]);
+});

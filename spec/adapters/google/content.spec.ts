@@ -20,6 +20,14 @@ t.test('data is inline, and a URL only from where Gemini can fetch', async (t) =
       { inlineData: { mimeType: 'audio/wav', data: 'BBBB' } },
     ],
   );
+  t.same(
+    toGoogleParts([
+      { type: 'document', mediaType: 'application/pdf', data: 'AAAA', name: 'a.pdf' },
+      { type: 'document', text: 'notes', name: 'b.txt' },
+    ]),
+    [{ text: 'a.pdf:' }, { inlineData: { mimeType: 'application/pdf', data: 'AAAA' } }, { text: 'b.txt:' }, { text: 'notes' }],
+    'Gemini has no field for the name of a file',
+  );
   for (const url of ['https://example.com/a.png', 'http://storage.googleapis.com/a.png', 'https://youtube.com.evil.example/a'])
     t.throws(() => toGoogleParts([{ type: 'image', url }]), { code: 'INVALID_REQUEST', message: /can't fetch/ }, url);
 });

@@ -19,6 +19,15 @@ t.test('a thought is reasoning and no text', async (t) => {
   ]);
 });
 
+t.test('a picture is left out with a warning, and a thought in pictures without one', async (t) => {
+  const picture = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+  t.match(answer(candidate([{ text: 'Here:' }, { ...picture, thoughtSignature: 'c2ln' }, { ...picture, thought: true }])), [
+    { type: 'text', text: 'Here:' },
+    { type: 'warning', warning: { field: 'message.content', message: /image\/png/ } },
+    { type: 'stop' },
+  ]);
+});
+
 t.test("a call carries its id, the model and the signature as the provider's own state", async (t) => {
   const events = answer(candidate([{ functionCall: { id: 'fc-1', name: 'weather', args: { city: 'Oslo' } }, thoughtSignature: 'c2ln' }]));
   t.strictSame(events[0], {

@@ -55,6 +55,21 @@ t.test('text is not trimmed where it is kept', async (t) => {
   t.same(prompt([user('  a\n')]).turns, [{ role: 'user', text: '  a\n' }]);
 });
 
+t.test('a turn of reasoning alone is left out, since no provider takes a turn that says nothing', async (t) => {
+  const thought = { type: 'reasoning', text: 'hm' } as const;
+  const { turns, warnings } = prompt([user('a'), { role: 'assistant', content: [thought, { type: 'text', text: ' ' }] }, user('b')]);
+  t.same(turns, [
+    { role: 'user', text: 'a' },
+    { role: 'user', text: 'b' },
+  ]);
+  t.same(
+    warnings.map(({ field }) => field),
+    ['messages[1].content'],
+  );
+  const kept = prompt([user('a'), { role: 'assistant', content: [thought], toolCalls: [call('1')] }, results('1')]);
+  t.match(kept.turns[1], { role: 'assistant', parts: [thought], toolCalls: [{ id: '1' }] });
+});
+
 t.test('a blank text beside tool calls is empty', async (t) => {
   t.match(prompt([user(), { ...calls(call('1')), content: ' \n' }, results('1')]).turns[1], { text: '', toolCalls: [{ id: '1' }] });
 });

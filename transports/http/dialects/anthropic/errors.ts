@@ -84,5 +84,7 @@ function kindOf({ code, status, upstreamStatus, retryable }: BlockhouseError): K
   }
   // A provider's 429 for an exhausted quota is final.
   if (code === 'UPSTREAM_RATE_LIMITED' && !retryable) return { status: 429, type: 'rate_limit_error', retries: false };
+  // The model has run, and its answer can't be used: who runs it again pays again.
+  if (code === 'UPSTREAM_FAILED' && !retryable) return { status: 502, type: API, retries: false };
   return KINDS[code] ?? { status, type: status < 500 ? INVALID : API };
 }

@@ -9,7 +9,7 @@ import { conversationIn, type Fields, objectAt, requiredText } from '../shared/f
 import { contentOfParts } from '../shared/media.ts';
 import { type AnswerState, unpackState, withStates } from '../shared/packed-state.ts';
 import { argumentsOf } from '../shared/tool-calls.ts';
-import { blocksOf, cacheOf, type Notes, partOf, partsOf } from './content.ts';
+import { blocksOf, cacheOf, type Notes, partsIn, partsOf } from './content.ts';
 
 type AssistantMessage = Extract<Message, { readonly role: 'assistant' }>;
 
@@ -28,7 +28,7 @@ const BILLING_NOTE = 'x-anthropic-billing-header:';
 export function systemOf(system: unknown, path: string, notes: Notes): Message[] {
   if (system == null) return [];
   const blocks = blocksOf(system, path).filter(({ block }) => typeof block['text'] !== 'string' || !block['text'].startsWith(BILLING_NOTE));
-  const parts = blocks.flatMap(({ block, path: at }) => partOf(block, at, notes) ?? []);
+  const parts = blocks.flatMap(({ block, path: at }) => partsIn(block, at, notes));
   return parts.length === 0 ? [] : [notes.sources.note<Message>({ role: 'system', content: contentOfParts(parts) }, path)];
 }
 
@@ -60,7 +60,7 @@ function readUser(message: Fields, path: string, notes: Notes): Message[] {
   const parts: ContentPart[] = [];
   for (const { block, path: at } of blocksOf(content, `${path}.content`)) {
     if (block['type'] === 'tool_result') results.push(readResult(block, at, notes));
-    else parts.push(...[partOf(block, at, notes)].filter((part) => part !== undefined));
+    else parts.push(...partsIn(block, at, notes));
   }
   const { sources } = notes;
   return [
@@ -93,13 +93,13 @@ function readAssistant(message: Fields, path: string, names: ToolNames, notes: N
         states.push(...readThinking(block, at, notes));
         break;
       default: {
-        const part = partOf(block, at, notes);
-        if (part === undefined) break;
+        const parts = partsIn(block, at, notes);
+        if (parts.length === 0) break;
         if (now.calls.length > 0) {
           now = { parts: [], calls: [] };
           said.push(now);
         }
-        now.parts.push(part);
+        now.parts.push(...parts);
       }
     }
   }

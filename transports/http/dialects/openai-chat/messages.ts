@@ -98,7 +98,7 @@ function readPart(part: Fields, path: string): ContentPart {
     case 'file': {
       const file = objectAt(part['file'], `${path}.file`);
       if (file['file_id'] != null) throw invalidRequest(`${path}.file.file_id`, 'names a stored file, which this server does not have; send file_data');
-      const name = text(file, 'filename', `${path}.file.filename`);
+      const name = text(file, 'filename', `${path}.file.filename`)?.slice(-256);
       return { type: 'document', ...sourceOf(file['file_data'], `${path}.file.file_data`), ...(name !== undefined && { name }) };
     }
     default:

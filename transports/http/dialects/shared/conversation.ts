@@ -141,9 +141,10 @@ function hasNothingOpen(message: Message): boolean {
   return message.role !== 'tool';
 }
 
+/** Reasoning alone says nothing. */
 function isEmpty(content: Content | undefined): boolean {
   if (content === undefined || typeof content === 'string') return (content ?? '').trim() === '';
-  return content.every(({ type, text }) => type === 'text' && (text ?? '').trim() === '');
+  return content.every(({ type, text }) => type === 'reasoning' || (type === 'text' && (text ?? '').trim() === ''));
 }
 
 /** What is asked of the gateway. A choice among no tools is none. Field by field, because every request passes here and a spread costs several times as much. */

@@ -4,7 +4,7 @@ import { objectAt } from './fields.ts';
 
 /** Longer than any media type with its parameters. */
 const MAX_HEAD = 300;
-const DATA_URL = /^data:([a-z]+\/[a-zA-Z0-9.+-]+)(?:;[a-zA-Z-]+=[^;,]*)*;base64,/;
+const DATA_URL = /^data:([a-zA-Z]+\/[a-zA-Z0-9.+-]+)(?:;[a-zA-Z-]+=[^;,]*)*;base64,/;
 
 /** Parts as a content: a text without a mark alone is a text. */
 export function contentOfParts(parts: readonly ContentPart[]): string | ContentPart[] {
@@ -17,9 +17,15 @@ export function contentOfParts(parts: readonly ContentPart[]): string | ContentP
 export function sourceOf(url: unknown, path: string): Pick<ContentPart, 'mediaType' | 'data'> | Pick<ContentPart, 'url'> {
   if (typeof url !== 'string' || url === '') throw invalidRequest(path, 'is required');
   const match = DATA_URL.exec(url.slice(0, MAX_HEAD)); // many parameters overflow the stack of a pattern
-  if (match !== null) return { mediaType: match[1] ?? '', data: url.slice(match[0].length) };
+  if (match !== null) return { mediaType: knownType(match[1] ?? ''), data: url.slice(match[0].length) };
   if (!/^https?:\/\//i.test(url)) throw invalidRequest(path, 'must be an http or https URL, or a data: URL with base64');
   return { url };
+}
+
+/** Many programs write `image/jpg`, and OpenAI takes it; other providers know the registered name only, in lower case. */
+function knownType(given: string): string {
+  const mediaType = given.toLowerCase();
+  return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
 }
 
 /** An audio of OpenAI's form `{data, format}`. Throws INVALID_REQUEST naming the field. */

@@ -86,5 +86,7 @@ function kindOf({ code, status, upstreamStatus, message, retryable, details }: B
   }
   // A provider's 429 for an exhausted quota is final.
   if (code === 'UPSTREAM_RATE_LIMITED' && !retryable) return { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', retries: false };
+  // The model has run, and its answer can't be used: who runs it again pays again.
+  if (code === 'UPSTREAM_FAILED' && !retryable) return { status: 502, type: SERVER, code: null, retries: false };
   return KINDS[code] ?? { status, type: status < 500 ? INVALID : SERVER, code: null };
 }

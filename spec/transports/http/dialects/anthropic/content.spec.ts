@@ -46,6 +46,37 @@ t.test('every block that a model can read is a part', async (t) => {
   );
 });
 
+t.test('a document keeps its images, in their order, and what is said about it', async (t) => {
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
+  const content = [{ type: 'text', text: 'one' }, { type: 'text', text: 'two' }, image, { type: 'text', text: 'three' }];
+  t.same(read([{ type: 'document', title: 'T', context: 'of 2020', cache_control: { type: 'ephemeral' }, source: { type: 'content', content } }]), [
+    { type: 'text', text: 'of 2020' },
+    { type: 'document', mediaType: 'text/plain', text: 'one\ntwo', name: 'T' },
+    { type: 'image', mediaType: 'image/png', data: 'AAAA' },
+    { type: 'document', mediaType: 'text/plain', text: 'three', name: 'T', cache: '5m' },
+  ]);
+  t.same(read([{ type: 'document', source: { type: 'content', content: 'words' } }]), [{ type: 'document', mediaType: 'text/plain', text: 'words' }]);
+});
+
+t.test('citations that are asked for are missed with a warning', async (t) => {
+  const own = notes();
+  const source = { type: 'text', media_type: 'text/plain', data: 'words' };
+  partsOf(
+    [
+      { type: 'document', source, citations: { enabled: true } },
+      { type: 'document', source, citations: { enabled: false } },
+      { type: 'search_result', title: 'T', source: 's', content: [], citations: { enabled: true } },
+      { type: 'text', text: 'said', citations: [{ type: 'char_location' }] },
+    ],
+    'messages.0.content',
+    own,
+  );
+  t.same(
+    own.warnings.map(({ field }) => field),
+    ['messages.0.content.0.citations', 'messages.0.content.2.citations'],
+  );
+});
+
 t.test('marks for caching stay on their parts', async (t) => {
   t.same(cacheOf({ cache_control: { type: 'ephemeral' } }), { cache: '5m' });
   t.same(cacheOf({ cache_control: { type: 'ephemeral', ttl: '1h' } }), { cache: '1h' });

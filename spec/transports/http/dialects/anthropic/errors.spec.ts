@@ -36,6 +36,15 @@ t.test('clients hear when to try again, and when not to', async (t) => {
   t.match(fault('UNAUTHORIZED').headers, { 'x-should-retry': 'false' });
 });
 
+t.test('what a model has broken off for good is no overload, and clients do not pay for it again unasked', async (t) => {
+  t.match(fault('UPSTREAM_FAILED', { retryable: false, mayHaveRun: true }), {
+    status: 502,
+    headers: { 'x-should-retry': 'false' },
+    body: { error: { type: 'api_error' } },
+  });
+  t.equal(fault('UPSTREAM_FAILED', { mayHaveRun: true }).headers?.['x-should-retry'], undefined);
+});
+
 t.test('a prompt that is too long is told in the words that clients look for', async (t) => {
   t.match(fault('UPSTREAM_REJECTED', { upstreamStatus: 400 }, 'This model has a maximum context length of 8192 tokens.').body, {
     error: { message: /^prompt is too long: This model/ },

@@ -6,6 +6,8 @@ const read = (body: object) => readRequest({ model: 'm', ...body });
 t.test('parts of each kind are read, and a wrong one is refused by its place', async (t) => {
   const parts = (content: unknown): unknown => read({ messages: [{ role: 'user', content }] }).chat.messages[0]?.['content' as never];
   t.same(parts([{ type: 'input_audio', input_audio: { data: 'A', format: 'mp3' } }]), [{ type: 'audio', mediaType: 'audio/mpeg', data: 'A' }]);
+  const long = { filename: `${'x'.repeat(300)}.pdf`, file_data: 'data:application/pdf;base64,QQ==' };
+  t.same(parts([{ type: 'file', file: long }]), [{ type: 'document', mediaType: 'application/pdf', data: 'QQ==', name: `${'x'.repeat(252)}.pdf` }]);
   t.same(parts([{ type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,QQ==' } }]), [
     { type: 'document', mediaType: 'application/pdf', data: 'QQ==', name: 'a.pdf' },
   ]);

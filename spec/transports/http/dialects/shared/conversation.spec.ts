@@ -27,8 +27,10 @@ t.test('a result without its call, or a second one, becomes text of the user', a
 });
 
 t.test('an empty turn of the assistant is left out', async (t) => {
-  const { messages } = mended([user('hi'), { role: 'assistant', content: ' ' }, { role: 'assistant' }, user('there')], 'messages');
+  const thought: Message = { role: 'assistant', content: [{ type: 'reasoning', text: 'hm' }] };
+  const { messages, warnings } = mended([user('hi'), { role: 'assistant', content: ' ' }, { role: 'assistant' }, thought, user('there')], 'messages');
   t.same(messages, [user('hi'), user('there')]);
+  t.equal(warnings.length, 3);
 });
 
 t.test('names of tools are mapped to ones that all providers take, and back, without a collision', async (t) => {

@@ -7,6 +7,11 @@ t.test('a data: URL is its bytes and their type, and an http URL stays one', asy
   t.same(sourceOf('https://example.com/a.png', 'x'), { url: 'https://example.com/a.png' });
 });
 
+t.test('the type of a data: URL is written as providers know it', async (t) => {
+  t.same(sourceOf('data:image/jpg;base64,AAAA', 'x'), { mediaType: 'image/jpeg', data: 'AAAA' });
+  t.same(sourceOf('data:IMAGE/PNG;base64,AAAA', 'x'), { mediaType: 'image/png', data: 'AAAA' });
+});
+
 t.test('a data: URL with millions of parameters is refused like any other address', async (t) => {
   t.throws(() => sourceOf(`data:image/png;${'a=b;'.repeat(7_000_000)}base64,AAAA`, 'x'), /^x must be an http or https URL/);
 });

@@ -34,6 +34,15 @@ t.test('a limit says when to come back, an exhausted quota that there is no use'
   });
 });
 
+t.test('what a model has broken off for good is no overload, and clients do not pay for it again unasked', async (t) => {
+  t.match(openAiFault(new BlockhouseError('UPSTREAM_FAILED', 'x', { retryable: false, mayHaveRun: true })), {
+    status: 502,
+    headers: { 'x-should-retry': 'false' },
+    body: { error: { type: 'server_error', code: null } },
+  });
+  t.equal(openAiFault(new BlockhouseError('UPSTREAM_FAILED', 'x', { mayHaveRun: true })).headers?.['x-should-retry'], undefined);
+});
+
 t.test('what a key may not send is not taken for a model that it may not use', async (t) => {
   const details = [{ path: 'background', message: 'may not be sent' }];
   const error = openAiError(new BlockhouseError('KEY_FORBIDDEN', 'background may not be sent.', { details }));

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { cleanSchema } from '../../../adapters/google/tool-schema.ts';
+import { cleanSchema } from '../../../adapters/google/json-schema.ts';
 import { parseJson } from '../../../core/base/json.ts';
 
 const UNSUPPORTED = ['allOf', 'not', 'if', 'then', 'else', 'patternProperties', 'dependentSchemas'];
@@ -21,6 +21,19 @@ const table: { fact: string; given: Record<string, unknown>; want: Record<string
     },
   },
   { fact: 'const becomes an enum of one', given: { const: 'x' }, want: { enum: ['x'] } },
+  {
+    fact: 'null is no member of an enum: its type says it',
+    given: { type: ['string', 'null'], enum: ['a', null] },
+    want: { type: ['string', 'null'], enum: ['a'] },
+  },
+  { fact: 'a member that Gemini refuses is left out and named', given: { enum: ['', 'a', 1] }, want: { enum: ['a', 1] }, dropped: ['enum'] },
+  {
+    fact: 'an enum without members that it takes is left out and named',
+    given: { type: 'boolean', const: true },
+    want: { type: 'boolean' },
+    dropped: ['enum'],
+  },
+  { fact: 'an enum of null alone is left out', given: { type: 'null', enum: [null] }, want: { type: 'null' } },
   { fact: 'const wins over enum, whatever the order', given: { const: 0, enum: [0, 1] }, want: { enum: [0] } },
   { fact: 'a constraint at the root is left out and named', given: { type: 'object', not: { required: ['a'] } }, want: { type: 'object' }, dropped: ['not'] },
   {
