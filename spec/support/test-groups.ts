@@ -53,9 +53,9 @@ const OLD_MIB = 600;
 const MEMORY = [`--min-semi-space-size=${YOUNG_MIB}`, `--max-semi-space-size=${YOUNG_MIB}`, `--initial-old-space-size=${OLD_MIB}`];
 const INDENT = '    ';
 /** What begins before the end of a build, which takes one of the cores and waits for the disk. */
-const NEEDS_NO_PROGRAM = ['core', DISK];
+const NEEDS_NO_PROGRAM = ['core'];
 /** But for these few, which look at what the build has made: they run with those of the package. */
-const OF_THE_BUILD = ['core/schemas/checks.'];
+const OF_THE_BUILD = ['core/schemas/checks.', 'core/workspace-parts.'];
 const PACKAGE = 'package';
 /** So many specs are named with their processor time at the end. */
 const LONGEST = 10;
