@@ -236,6 +236,7 @@ export class WorkspaceSession {
   async #build(store: Store): Promise<Held> {
     const { bus, gateway, keys, options } = this.#options;
     const now = (): number => store.now();
+    keys.goBy(now);
     const monotonic = options.now ?? (() => performance.now());
     const parts = await import('./workspace-parts.ts');
     const prices = new Prices();

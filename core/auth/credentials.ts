@@ -21,6 +21,8 @@ export type { StoredSettings } from './entry.ts';
 
 /** The entries as they are in the file; each is checked when it is used (own-entry). */
 type Stored = ReadonlyMap<string, unknown>;
+/** Beside the secrets of a block's hooks: when the block was made, in epoch milliseconds. No hook has a name with a capital letter. */
+const MADE_AT = 'madeAt';
 /** Fields of an entry as they stand in the file. */
 export type EntryFields = Readonly<Record<string, unknown>>;
 
@@ -138,18 +140,22 @@ export class CredentialStore {
     });
   }
 
-  /** The secret of a hook of a block. Throws as `read` does. */
-  hookSecret(block: string, hook: string): string | undefined {
-    const secret = secretsIn(this.#current(), HOOKS, block)[hook];
-    return typeof secret === 'string' ? secret : undefined;
+  /** The secret of a hook of a block. Throws as `read` does. As in HookSecrets. */
+  hookSecret(block: string, hook: string, madeAt?: number): string | undefined {
+    const { [hook]: secret, [MADE_AT]: of } = secretsIn(this.#current(), HOOKS, block);
+    const isOfAnother = madeAt !== undefined && of !== undefined && of !== madeAt;
+    return typeof secret === 'string' && !isOfAnother ? secret : undefined;
   }
 
-  /** Stores the secret of a hook; undefined removes it. Rejects as `update` does. */
-  async setHookSecret(block: string, hook: string, secret: string | undefined): Promise<void> {
+  /** Stores the secret of a hook; undefined removes it. Rejects as `update` does. As in HookSecrets. */
+  async setHookSecret(block: string, hook: string, secret: string | undefined, madeAt?: number): Promise<void> {
     await this.#rewrite((all) => {
-      const { [hook]: old, ...others } = secretsIn(all, HOOKS, block);
+      const { [MADE_AT]: of = madeAt, ...held } = secretsIn(all, HOOKS, block);
+      const { [hook]: old, ...others } = madeAt === undefined || of === madeAt ? held : {}; // of an earlier block of the name
       if (old === secret) return false;
-      setSecrets(all, HOOKS, block, secret === undefined ? others : { ...others, [hook]: secret });
+      const secrets = secret === undefined ? others : { ...others, [hook]: secret };
+      const is = madeAt ?? of;
+      setSecrets(all, HOOKS, block, is === undefined || Object.keys(secrets).length === 0 ? secrets : { ...secrets, [MADE_AT]: is });
       return true;
     });
   }

@@ -3,6 +3,8 @@
 // signed-first: nothing is looked up before a signature is right but the secret, which is in memory; where there is none, another one is tried. So who has no secret
 //   learns nothing, and costs one hash.
 // once-each: the same delivery is the same message, by an id that the signature covers.
+// of-its-block: each server of a workspace in a database has an auth.json of its own, which nobody clears when a block is made at another one. So its secrets say when their
+//   block was made.
 // data-below: what was delivered stands below the message of the hook, after a line that says what it is, and never above it.
 import { ByHour } from '../base/by-hour.ts';
 import { bodyId, isSignedWith, keyOf, newSecret, type Signed, signedBy } from '../base/webhook-signature.ts';
@@ -66,13 +68,18 @@ function assertSecretOf(
 }
 
 /** A file that can't be read has no secrets: its damage was reported. */
-function known(secrets: HookSecrets | undefined, block: string, id: string): string | undefined {
+function known(secrets: HookSecrets | undefined, block: string, id: string, of?: number): string | undefined {
   try {
-    return secrets?.hookSecret(block, id);
+    return secrets?.hookSecret(block, id, of);
   } catch (error) {
     if (error instanceof BlockhouseError) return undefined;
     throw error;
   }
+}
+
+/** of-its-block. A file of a workspace in a folder is cleared in time, and a person may have written its configuration. */
+function madeAt(block: Block, { createdAt }: BlockConfig): number | undefined {
+  return block.world.member().isShared ? Date.parse(createdAt) : undefined;
 }
 
 interface Taking {
@@ -85,8 +92,10 @@ interface Taking {
 
 /** Resolves with the id of the message, which is on disk. Throws HOOK_REFUSED, HOOK_LIMIT, HOOK_BUSY. */
 async function take(block: Block, id: string, { signed, body, taken, autoStart }: Taking): Promise<{ readonly messageId: string }> {
-  const hook = (await block.files.config.read()).hooks.find((one) => one.id === id);
+  const config = await block.files.config.read();
+  const hook = config.hooks.find((one) => one.id === id);
   if (hook === undefined || (hook.style ?? 'standard') !== signed.style) throw hookRefused();
+  if (known(block.world.hookSecrets, block.name, id, madeAt(block, config)) === undefined) throw hookRefused(); // of-its-block
   const clientId = clientIdOf(id, signed, body);
   const { world, name } = block;
   const { perHour = DEFAULTS.perHour, window = DEFAULTS.window } = hook;
@@ -138,16 +147,16 @@ function wholeAt(text: string, at: number): number {
 }
 
 async function hooksOf(block: Block, secrets: HookSecrets): Promise<HookList> {
-  const { hooks } = await block.files.config.read();
-  return { hooks: hooks.map((hook) => viewOf(block.name, hook, secrets)) };
+  const config = await block.files.config.read();
+  return { hooks: config.hooks.map((hook) => viewOf(block.name, hook, secrets.hookSecret(block.name, hook.id, madeAt(block, config)))) };
 }
 
 function viewOf(
   block: string,
   { id, style = 'standard', message, window = DEFAULTS.window, perHour = DEFAULTS.perHour }: Hook,
-  secrets: HookSecrets,
+  secret: string | undefined,
 ): HookView {
-  return { id, style, message, window, perHour, path: `/api/hooks/${block}/${id}`, hasSecret: secrets.hookSecret(block, id) !== undefined };
+  return { id, style, message, window, perHour, path: `/api/hooks/${block}/${id}`, hasSecret: secret !== undefined };
 }
 
 async function setHook(block: Block, id: string, body: unknown, secrets: HookSecrets): ReturnType<Blocks['setHook']> {
@@ -155,19 +164,21 @@ async function setHook(block: Block, id: string, body: unknown, secrets: HookSec
   const { secret, newSecret: wantsNew = false, ...fields } = body;
   if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(id)) throw invalidRequest('id', 'must have 1 to 32 characters of a-z, 0-9 and -, and begin with a letter or digit');
   if (fields.message?.trim() === '') throw invalidRequest('message', 'must not be blank');
-  const before = (await block.files.config.read()).hooks.find((one) => one.id === id);
+  const config = await block.files.config.read();
+  const of = madeAt(block, config);
+  const before = config.hooks.find((one) => one.id === id);
   const { message = before?.message } = fields;
   if (message === undefined) throw invalidRequest('message', 'is missing');
   const hook: Hook = { ...before, ...fields, id, message };
   const style = hook.style ?? 'standard';
   if (secret !== undefined) assertSecret(style, secret);
-  const held = secrets.hookSecret(block.name, id);
+  const held = secrets.hookSecret(block.name, id, of);
   // One that is not in the configuration is a new hook, whatever another of its name has left.
   const isMade = secret === undefined && (wantsNew || before === undefined || held === undefined || (style === 'standard' && keyOf(held) === undefined));
   const stored = isMade ? newSecret() : secret;
-  if (stored !== undefined) await secrets.setHookSecret(block.name, id, stored);
+  if (stored !== undefined) await secrets.setHookSecret(block.name, id, stored, of);
   await changeHooks(block, (hooks) => (hooks.some((one) => one.id === id) ? hooks.map((one) => (one.id === id ? hook : one)) : [...hooks, hook]));
-  return { hook: viewOf(block.name, hook, secrets), ...(isMade && stored !== undefined && { secret: stored }) };
+  return { hook: viewOf(block.name, hook, secrets.hookSecret(block.name, id, of)), ...(isMade && stored !== undefined && { secret: stored }) };
 }
 
 function assertSecret(style: string, secret: string): void {

@@ -45,7 +45,7 @@ export interface KeyStoreOptions {
 
 /** The keys of a workspace. */
 export class KeyStore {
-  readonly #clock: () => number;
+  #clock: () => number;
   readonly #setting: Setting<KeyTable>;
 
   constructor({ settings, bus, clock }: KeyStoreOptions) {
@@ -53,6 +53,11 @@ export class KeyStore {
     this.#setting = settings.open('keys', KEYS, ({ fault }) => {
       if (fault !== undefined) bus.emit('keys.damaged', { file: this.#setting.place, reason: fault });
     });
+  }
+
+  /** From now on times are those of this clock, in epoch milliseconds: servers of one workspace share one, and each has a machine that may be wrong. */
+  goBy(clock: () => number): void {
+    this.#clock = clock;
   }
 
   /** The key that was presented; undefined if there is none. Throws UNAUTHORIZED if it has expired, WORKSPACE_DAMAGED while keys.json can't be read. */

@@ -2,11 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { connectStore } from '../../core/index.ts';
-import { askedOf, endAnswer, repeatingDaemon, type StartedCore, sendPiece, startCore } from '../support/blocks.ts';
+import { askedOf, endAnswer, RUNNABLE, repeatingDaemon, type StartedCore, sendPiece, startCore } from '../support/blocks.ts';
 import { migratedStore } from '../support/migrated.ts';
 import { ask, noPostgres } from '../support/postgres.ts';
 import { storeProxy } from '../support/store-proxy.ts';
-import { until } from '../support/until.ts';
+import { until, untilSo } from '../support/until.ts';
 import type { Answerer } from '../support/upstream.ts';
 
 /** The shortest that servers may have. */
@@ -86,5 +86,36 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.same(await ask(store, 'select call_id from bh.reservation'), []);
     t.same(await ask(store, 'select name from bh.block where queued + processing + failed <> 0'), []);
     t.comment(`${AWAY_MS} ms away: ${calls.length} calls for 5 messages, ${refused} posts refused`);
+  });
+
+  t.test('an answer that ends while it is away is kept and written when it is back; the model is not asked again', async (t) => {
+    const store = await migratedStore(t);
+    const proxy = await storeProxy(t, store);
+    let isHeld = true;
+    const calls: string[] = [];
+    const answer: Answerer = async (request, res, ...rest) => {
+      if (request.path === '/api/tags') return repeatingDaemon(request, res, ...rest);
+      calls.push(askedOf(request).messages.at(-1)?.content ?? '');
+      while (isHeld) await delay(20);
+      return repeatingDaemon(request, res, ...rest);
+    };
+    const one = await startCore(t, { answer, store: await connectStore(proxy.store, { leaseMs: LEASE_MS }) });
+    await one.create('ada', { ...RUNNABLE, retry: { maxAttempts: 1 } });
+    await one.blocks.start('ada');
+    const { id } = await one.blocks.post('ada', { message: 'under way' }, 'api');
+    await one.blocks.post('ada', { message: 'behind it' }, 'api');
+    await until('it is being answered', () => calls.length === 1);
+    proxy.refuse();
+    isHeld = false;
+    await until('its answer has ended', () => one.factsOf('call.billed').length === 1);
+    await until('it is known to be away', () => one.core.storeHealth?.isAway === true);
+    proxy.heal();
+    await until('it is back', () => one.core.storeHealth?.isAway === false);
+    const open = "select count(*)::int as count from bh.message where role = 'user' and status in ('queued', 'processing')";
+    await untilSo('both have their outcome', async () => (await ask(store, open))[0]?.['count'] === 0);
+    t.match((await one.blocks.message('ada', id)).answer, { content: 'You said: under way' });
+    t.same(calls, ['under way', 'behind it'], 'each is paid for once');
+    t.strictSame(await ask(store, "select status, error from bh.message where role = 'user' order by seq"), Array(2).fill({ status: 'done', error: null }));
+    await untilSo('both bills are there', async () => (await ask(store, 'select count(*)::int as count from bh.ledger'))[0]?.['count'] === 2);
   });
 });

@@ -545,4 +545,28 @@ t.test('a database', { skip: noPostgres }, async (t) => {
       answer: { content: 'You said: again' },
     });
   });
+
+  t.test('X18: a key that has expired is refused by a server whose clock is a day behind, too', async (t) => {
+    const store = await migratedStore(t);
+    const dayMs = 24 * 60 * 60_000;
+    const a = await startCore(t, { store: await connectStore(store) });
+    const b = await startCore(t, { store: await connectStore(store), clock: () => Date.now() - dayMs });
+    const keyOf = async (name: string, ms: number): Promise<string> =>
+      (await a.core.keys?.create(name, { expiresAt: new Date(Date.now() + ms).toISOString() })) ?? '';
+    const [short, long] = [await keyOf('short', 1000), await keyOf('long', dayMs)];
+    await until('the other one has both', () => b.core.keys?.find(long) !== undefined);
+    await until('it is over', () => isExpired(a.core, short));
+    t.ok(isExpired(b.core, short));
+    t.notOk(isExpired(b.core, long));
+  });
 });
+
+function isExpired({ keys }: Core, key: string): boolean {
+  try {
+    keys?.find(key);
+    return false;
+  } catch (error) {
+    if ((error as { code?: string }).code === 'UNAUTHORIZED') return true;
+    throw error;
+  }
+}

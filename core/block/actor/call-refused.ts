@@ -1,4 +1,4 @@
-// Why no model is called although a message waits: the kill switch, or a cap. Pure: no I/O.
+// Why no model is called although a message waits: the kill switch, a cap, or a database that does not answer. Pure: no I/O.
 import type { HaltState } from '../../schemas/workspace-api.ts';
 import { haltReason } from '../status/reasons.ts';
 import type { ReplyOutcome } from './types.ts';
@@ -6,11 +6,14 @@ import type { ReplyOutcome } from './types.ts';
 /** The monitor waits until a time, or until somebody changes something. */
 export type Pause = Extract<ReplyOutcome, { readonly kind: 'pause' }>;
 
-/** A call that the kill switch or a cap forbids. No model was called. */
-export class CallRefused extends Error {
-  readonly pause: Pause;
+/** The monitor tries again after a while. */
+export type Wait = Extract<ReplyOutcome, { readonly kind: 'wait' }>;
 
-  constructor(pause: Pause) {
+/** A call that the kill switch or a cap forbids, or that is not made while the database is away. No model was called. */
+export class CallRefused extends Error {
+  readonly pause: Pause | Wait;
+
+  constructor(pause: Pause | Wait) {
     super(pause.reason.message);
     this.pause = pause;
   }

@@ -61,8 +61,8 @@ const cancelled = (message: string): Fault => ({ code: 'CANCELLED', message, ret
 export const CANCELLED = cancelled('The reply was cancelled.');
 /** A stop, or the kill switch, came before any text. */
 export const ENDED_EARLY = cancelled('The reply was ended before any text had come; the message is still waiting.');
-/** The kill switch or a cap prevented the call. */
-export const NOT_CALLED = cancelled('The kill switch or the budget prevented the call; the message is still waiting.');
+/** The kill switch, a cap, or a database that is away prevented the call. */
+export const NOT_CALLED = cancelled('The kill switch, the budget or the database prevented the call; the message is still waiting.');
 /** A call of a tool waits for a person. */
 export const WAITING = cancelled('A call waits for a decision; the message is still waiting.');
 /** The block has gone to another server. */

@@ -17,9 +17,10 @@ import type { UnsavedAnswer } from './unsaved-answer.ts';
 
 /** Where the secrets of hooks are kept. All throw or reject with ADAPTER_NOT_CONFIGURED while auth.json can't be used. */
 export interface HookSecrets {
-  hookSecret(block: string, hook: string): string | undefined;
-  /** Undefined removes it. */
-  setHookSecret(block: string, hook: string, secret: string | undefined): Promise<void>;
+  /** `madeAt`: when the block was made, in epoch milliseconds. A secret that is known to be of another block, which had the name before, is left out. */
+  hookSecret(block: string, hook: string, madeAt?: number): string | undefined;
+  /** Undefined removes it. With `madeAt`, those of another block go. */
+  setHookSecret(block: string, hook: string, secret: string | undefined, madeAt?: number): Promise<void>;
   /** A block has another name. `isResumed`: a part of that may be done already, so what is kept under the new name stays if nothing is under the old one. */
   renameHooks(from: string, to: string, isResumed?: boolean): Promise<void>;
   /** A block is new, so what an earlier one of its name has left opens nothing. */

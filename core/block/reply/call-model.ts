@@ -25,8 +25,12 @@ import type { HaltState } from '../../schemas/workspace-api.ts';
 import type { AssistantMessage, ContentPart, EntryStep, Taint, Tool } from '../../types.ts';
 import { CallRefused, haltPause } from '../actor/call-refused.ts';
 import type { Candidate } from '../status/candidates.ts';
+import { faultReason } from '../status/reasons.ts';
 import { AnswerText } from './answer-text.ts';
 import { type Bill, Billing, type BillingOptions } from './billing.ts';
+
+/** Until a call is tried again that was not made because the database did not answer. */
+const AWAY_WAIT_MS = 1000;
 
 /** A call to make. */
 export interface ModelCall {
@@ -201,12 +205,12 @@ class RunningCall implements CallAccounts, Hold {
   /** Set once the call has ended, unless it has cost nothing. */
   bill: Promise<Bill> | undefined;
   readonly #call: ModelCall;
-  readonly #options: Pick<ModelCallsOptions, 'halted' | 'isSure'>;
+  readonly #options: Pick<ModelCallsOptions, 'halted' | 'isSure' | 'now'>;
   readonly #billing: Billing;
   readonly #pricedAs: PricedModel | undefined;
   readonly #cut = new AbortController();
 
-  constructor(call: ModelCall, options: Pick<ModelCallsOptions, 'halted' | 'isSure'>, billing: Billing) {
+  constructor(call: ModelCall, options: Pick<ModelCallsOptions, 'halted' | 'isSure' | 'now'>, billing: Billing) {
     this.text = call.text ?? new AnswerText();
     this.#call = call;
     this.#options = options;
@@ -253,11 +257,16 @@ class RunningCall implements CallAccounts, Hold {
       await this.#billing.ready();
       await this.#call.reserve?.(this.id);
     } catch (error) {
-      return error;
+      return error instanceof BlockhouseError && error.code === 'STORE_UNREACHABLE' ? this.#later(error) : error;
     }
     const pause = haltPause(this.#options.halted());
     if (pause !== undefined) return new CallRefused(pause);
-    return this.#options.isSure() ? undefined : new BlockhouseError('STORE_UNREACHABLE', 'The database does not answer, so no model is called.'); // still-ours
+    return this.#options.isSure() ? undefined : this.#later(new BlockhouseError('STORE_UNREACHABLE', 'The database does not answer, so no model is called.')); // still-ours
+  }
+
+  /** A database that is away is no failure of the message, whose attempts it must not use up. */
+  #later(fault: BlockhouseError): CallRefused {
+    return new CallRefused({ kind: 'wait', until: this.#options.now() + AWAY_WAIT_MS, reason: faultReason(this.#call.block, fault) });
   }
 
   /** billed-first. */

@@ -110,8 +110,9 @@ async function summarise(
   throw last;
 }
 
-/** halt-holds: the switch is not a failure of the model, so memory.json doesn't record it. */
+/** halt-holds: neither the switch nor a database that is away is a failure of the model, so memory.json doesn't record them. */
 function refused({ pause }: CallRefused): BlockhouseError | ModelCallFailure {
+  if (pause.kind === 'wait') return new BlockhouseError('STORE_UNREACHABLE', pause.reason.message);
   if (pause.actor === 'budget') return asFailure('WRONG_STATE', 'The budget does not allow the call for a summary.');
   return new BlockhouseError('WRONG_STATE', pause.reason.message);
 }

@@ -14,7 +14,7 @@ import type { CurrentTask, Reason } from '../../schemas/block-pulse.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
 import type { ContentPart } from '../../types.ts';
 import type { FailureKind } from '../actor/backoff.ts';
-import type { Pause } from '../actor/call-refused.ts';
+import type { Pause, Wait } from '../actor/call-refused.ts';
 import type { ReplyOutcome } from '../actor/types.ts';
 import type { Candidate } from '../status/candidates.ts';
 import { type Attempt, ENDED_EARLY, type Fault, NOT_CALLED } from './attempt.ts';
@@ -51,7 +51,7 @@ export interface Waiting {
 /** How the call of a model ended. */
 export type Called =
   | { readonly kind: 'answered'; readonly answer: ModelAnswer }
-  | { readonly kind: 'refused'; readonly pause: Pause }
+  | { readonly kind: 'refused'; readonly pause: Pause | Wait }
   | Waiting
   /** A person had cancelled the message, and a crash or another server came before its outcome. */
   | { readonly kind: 'cancelled' }

@@ -2,8 +2,8 @@
 //
 // written-together: the answer and its message's outcome are one change of chat.json, after the call is in the ledger and in costs.json. In a database the call is in the
 //   ledger with that change, and in the costs before anybody is told of it.
-// unkept-counts: an attempt counts even if its answer or its bill could not be written, because it may have been paid for. The answer is kept until there is room
-//   (paid-once in unsaved-answer.ts), and the message does not fail meanwhile.
+// unkept-counts: an attempt counts even if its answer or its bill could not be written, because it may have been paid for. The answer is kept until it can be
+//   written (paid-once in unsaved-answer.ts), and the message does not fail meanwhile.
 // left-is-saved: a reply has an actor of its own, below no monitor, because one that a stop no longer waits for is still saved when it ends.
 import { createActor } from 'xstate';
 import type { ActorSystem } from '../../base/abortable.ts';
@@ -31,10 +31,10 @@ import { type Asked, type Called, type CallFailure, createReplyMachine, type End
 import { assertTools } from './has-tools.ts';
 import type { Run } from './run/run.ts';
 import { type Effects, Settlement } from './save.ts';
-import { isDiskFault, type KeptAnswer, keptText } from './unsaved-answer.ts';
+import { isStorageFault, type KeptAnswer, keptText } from './unsaved-answer.ts';
 import { buildWindow } from './window.ts';
 
-/** Makes one attempt at a message. Rejects only with a fault of the disk, or a defect. */
+/** Makes one attempt at a message. Rejects only with a fault of the disk or of the database, or a defect. */
 export async function makeReply(context: BlockContext, messageId: string, signal: AbortSignal): Promise<ReplyOutcome> {
   machine ??= createReplyMachine(replyOf);
   const actor = createActor(machine, { input: { messageId } });
@@ -280,7 +280,7 @@ class Reply implements ReplySteps {
     const { message: said, stopReason, bill, isCut, run } = ending.answer;
     const isHanded = bill.handed !== undefined;
     const keep = (isRecorded: boolean) => (error: unknown) => {
-      if (run === undefined && isDiskFault(error)) this.#context.unsaved.keep({ message, candidate: asked, answer: ending.answer, isRecorded });
+      if (run === undefined && isStorageFault(error)) this.#context.unsaved.keep({ message, candidate: asked, answer: ending.answer, isRecorded });
       throw error;
     };
     const isRecorded = run !== undefined || isHanded || this.#takenUp?.isRecorded === true;
@@ -314,7 +314,7 @@ class Reply implements ReplySteps {
   /** Readers learn that the attempt is over, and the message goes back to the queue if that can be written. */
   async breakOff(error: unknown, attempt: Attempt | null): Promise<never> {
     const settlement = this.#settlement;
-    const isKept = isDiskFault(error) && this.#kept !== undefined;
+    const isKept = isStorageFault(error) && this.#kept !== undefined;
     const plain = toBlockhouseError(error);
     const fault = isKept ? new BlockhouseError(plain.code, keptText(plain.message), { cause: plain }) : plain;
     if (fault.code === 'LEASE_LOST') {

@@ -1,7 +1,7 @@
-// An answer that was paid for and could not be written, because the disk was full or refused the write. Pure: no I/O.
+// An answer that was paid for and could not be written, because the disk was full or refused the write, or because the database was away. Pure: no I/O.
 //
-// paid-once: the answer is kept in memory until there is room for it, and the model is not asked again meanwhile. A server that ends before loses it; then the
-//   message is asked again, within its attempts.
+// paid-once: the answer is kept in memory until it can be written, and the model is not asked again meanwhile. A server that ends before loses it, and so does one whose
+//   block is another server's by then; then the message is asked again, within its attempts.
 // one-alone: a block answers one message at a time, so it keeps one answer at most.
 import { toBlockhouseError } from '../../errors.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
@@ -49,11 +49,11 @@ export class UnsavedAnswer {
 
 /** What readers and `why` say while an answer is kept. */
 export function keptText(fault: string): string {
-  return `${fault} The answer is kept, and is written when there is room; the model is not asked again.`;
+  return `${fault} The answer is kept, and is written as soon as that is possible; the model is not asked again.`;
 }
 
-/** True for a fault of the disk: nothing is wrong with what was to be written. */
-export function isDiskFault(error: unknown): boolean {
+/** True for a fault of the disk or of the database: nothing is wrong with what was to be written. */
+export function isStorageFault(error: unknown): boolean {
   const { code } = toBlockhouseError(error);
-  return code === 'STORAGE_FULL' || code === 'STORAGE_FAILED';
+  return code === 'STORAGE_FULL' || code === 'STORAGE_FAILED' || code === 'STORE_UNREACHABLE';
 }

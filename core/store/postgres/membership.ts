@@ -5,7 +5,8 @@
 // sure-until: a lease surely stands for its length from the moment before its renewal was sent. Only this machine's monotonic clock is compared with itself.
 // lost-once: a server whose row is gone has nothing any more; it ends its work and joins again under another id.
 // drained: a server that is drained takes nothing more, and gives away what it has. It stays so when it joins again, until it is asked otherwise.
-// reaper-is-sound: only a server whose own renewals went through for a whole lease gives up others, since after a failover all rows look old.
+// reaper-is-sound: only a server whose own renewals went through for a whole lease, and whose lease stands, gives up others, since after a failover all rows look old. So they do
+//   for a database that stood still: what it executes late gives up nobody.
 import { randomUUID } from 'node:crypto';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
 import type { ServerNode } from '../../types.ts';
@@ -150,8 +151,8 @@ export class PostgresMembership implements Membership {
 
   /** Gives up servers whose lease has ended, and returns their ids. */
   async reap(): Promise<readonly string[]> {
-    if (this.lost.aborted || this.#clock() - this.#unbrokenSince < this.#leaseMs) return []; // reaper-is-sound
-    return (await this.#database.query<{ id: string }>(REAP, [this.#leaseMs])).map(({ id }) => id);
+    if (this.lost.aborted || !this.isSure || this.#clock() - this.#unbrokenSince < this.#leaseMs) return []; // reaper-is-sound
+    return (await this.#database.query<{ id: string }>(REAP, [this.#leaseMs, this.now()])).map(({ id }) => id);
   }
 
   async look(room: number): Promise<Found> {

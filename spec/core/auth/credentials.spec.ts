@@ -155,6 +155,19 @@ t.test('the section of hooks is no entry that can be removed', async (t) => {
   t.equal(store.hookSecret('ada', 'issues'), 'secret');
 });
 
+t.test('a secret of a hook that is known to be of an earlier block of the name is none of the next one', async (t) => {
+  const { store, path } = withFile(t, { hooks: { ada: { old: 'before' } } });
+  t.equal(store.hookSecret('ada', 'old', 1), 'before', 'nothing is known of it');
+  await store.setHookSecret('ada', 'issues', 'first', 1);
+  t.same([store.hookSecret('ada', 'issues'), store.hookSecret('ada', 'issues', 1), store.hookSecret('ada', 'issues', 2)], ['first', 'first', undefined]);
+  await store.setHookSecret('ada', 'other', 'second', 2);
+  t.same(JSON.parse(readFileSync(path, 'utf8')), { hooks: { ada: { other: 'second', madeAt: 2 } } });
+  await store.renameHooks('ada', 'bob');
+  t.equal(store.hookSecret('bob', 'other', 2), 'second');
+  await store.setHookSecret('bob', 'other', undefined);
+  t.same(JSON.parse(readFileSync(path, 'utf8')), {});
+});
+
 t.test('a file that others may read is closed to them, also when it is damaged, and that is no change of it', async (t) => {
   for (const [name, content] of [['good', JSON.stringify(STORED)], ...DAMAGED.slice(1, 3)] as [string, string][]) {
     for (const open of [0o644, 0o660, 0o606]) {

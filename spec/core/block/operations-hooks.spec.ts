@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
 import type { Delivery } from '../../../core/block/api.ts';
+import { connectStore } from '../../../core/index.ts';
 import { askedOf, RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
+import { migratedStore } from '../../support/migrated.ts';
+import { noPostgres } from '../../support/postgres.ts';
 
 const BODY = '{"issue":"It does not start."}';
 
@@ -275,4 +278,19 @@ t.test('a long delivery is cut between its characters', async (t) => {
   await one.blocks.takeDelivery('ada', 'issues', signed(secret, { body: '😀'.repeat(25_000), id: '2' }));
   await one.blocks.takeDelivery('ada', 'issues', signed(secret, { body: `${'😀'.repeat(25_000)}x`, id: '3' }));
   for (const { content } of one.readJson('ada', 'chat')) t.ok(content.isWellFormed());
+});
+
+t.test('of servers that share a database, none takes a delivery with a secret of a block that is gone', { skip: noPostgres }, async (t) => {
+  const store = await migratedStore(t);
+  const [a, b] = [await startCore(t, { store: await connectStore(store) }), await startCore(t, { store: await connectStore(store) })];
+  await a.create('ada');
+  const { secret: old = '' } = await a.blocks.setHook('ada', 'issues', { message: 'Sort it.' });
+  t.ok((await a.blocks.takeDelivery('ada', 'issues', signed(old))).messageId);
+  await b.blocks.purge((await b.blocks.archive('ada')).archiveName);
+  await b.create('ada');
+  const { secret = '' } = await b.blocks.setHook('ada', 'issues', { message: 'Sort it.' });
+  await t.rejects(a.blocks.takeDelivery('ada', 'issues', signed(old)), { code: 'HOOK_REFUSED' });
+  t.match(await a.blocks.hooks('ada'), { hooks: [{ id: 'issues', hasSecret: false }] }, 'and it says so');
+  await a.blocks.setHook('ada', 'issues', { secret });
+  for (const [n, { blocks }] of [a, b].entries()) t.ok((await blocks.takeDelivery('ada', 'issues', signed(secret, { id: `msg_${n}` }))).messageId);
 });

@@ -18,7 +18,7 @@ import { recordCall } from '../bookkeeping.ts';
 import { reserveCall } from '../budget-check.ts';
 import { answerBehind, type ModelAnswer, ModelCallFailure } from '../call-model.ts';
 import type { Called } from '../reply-machine.ts';
-import { isDiskFault } from '../unsaved-answer.ts';
+import { isStorageFault } from '../unsaved-answer.ts';
 import { promptRoom, type Window } from '../window.ts';
 import { ResultImages } from './result-images.ts';
 import type { RunJournal } from './run-journal.ts';
@@ -102,7 +102,8 @@ export class ModelStep {
 
   #keep(error: unknown, answer: ModelAnswer | undefined, step: number, concludes: boolean): never {
     const { context, attempt, candidate } = this.#options;
-    if (answer !== undefined && isDiskFault(error)) context.unsaved.keep({ message: attempt.message, candidate, answer, step, concludes, isRecorded: false });
+    if (answer !== undefined && isStorageFault(error))
+      context.unsaved.keep({ message: attempt.message, candidate, answer, step, concludes, isRecorded: false });
     throw error;
   }
 

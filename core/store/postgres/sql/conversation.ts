@@ -164,7 +164,7 @@ old as (
   for update of m),
 d as (delete from bh.message a using old where a.block_id = $1 and a.reply_to = $2),
 m as (
-  update bh.message m set seq = b.next_seq + 1, status = 'queued', at = $3::timestamptz, attempts = 0, error = 'null',
+  update bh.message m set seq = b.next_seq + 1, status = 'queued', at = $3::timestamptz, attempts = 0, error = 'null', cancel_asked = false,
     next_attempt_at = null, started_at = null, finished_at = null, waiting_for = null
   from old, b where m.block_id = $1 and m.seq = old.seq returning m.*),
 u as (

@@ -51,13 +51,17 @@ o as (
 select f.version, n.id is not null as knows from f left join n on true`,
 };
 
-/** The foreign keys free what it had. After a restart of the database, everybody has a lease of $1 ms to come back. */
+/**
+ * The foreign keys free what it had. After a restart of the database, everybody has a lease of $1 ms to come back. A database that stood still executes what was sent before:
+ * then nobody could renew meanwhile. So nothing is done half a lease after $2, when this was sent, in epoch milliseconds.
+ */
 export const REAP = {
   name: 'node-reap',
   plan: 'once' as const,
   text: `
 delete from bh.node where id in (
-  select id from bh.node where expires_at < clock_timestamp() and pg_postmaster_start_time() < clock_timestamp() - $1::float8 * interval '1 ms'
+  select id from bh.node where expires_at < clock_timestamp() and clock_timestamp() < to_timestamp($2::float8 / 1000) + $1::float8 / 2 * interval '1 ms'
+  and pg_postmaster_start_time() < clock_timestamp() - $1::float8 * interval '1 ms'
   for update skip locked)
 returning id`,
 };

@@ -23,11 +23,12 @@ interface Options {
   release?: LedgerStore['release'];
   ready?(): Promise<void>;
   halted?(): boolean;
+  isSure?(): boolean;
 }
 
 function callsOf(
   steps: readonly Step[],
-  { concurrency = 16, adapter = {}, append, release = () => undefined, ready = async () => undefined, halted = () => false }: Options = {},
+  { concurrency = 16, adapter = {}, append, release = () => undefined, ready = async () => undefined, halted = () => false, isSure = () => true }: Options = {},
 ) {
   const other = steppedAdapter([HELLO], { id: 'other', missingCredential: () => undefined });
   const stepped = steppedAdapter(steps, { pricesAs: 'openai', missingCredential: () => undefined, ...adapter });
@@ -53,7 +54,7 @@ function callsOf(
   const clock = (): number => (now += 10);
   const state = () => ({ halted: halted(), since: null, reason: null });
   return {
-    calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, isSure: () => true, concurrency }),
+    calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, isSure, concurrency }),
     stepped,
     lines,
     billed,
@@ -303,6 +304,22 @@ t.test("no call is made while a bill can't be written", async (t) => {
   const { calls, stepped } = callsOf([HELLO], { ready: () => Promise.reject(Object.assign(new Error('no'), { code: 'EISDIR' })) });
   await t.rejects(calls.make(callOf()), { code: 'STORAGE_FAILED', message: /EISDIR/ });
   t.equal(stepped.calls.length, 0);
+});
+
+t.test('no call is made while the database is away, or may have given the block to another server, and the message waits', async (t) => {
+  const away = new BlockhouseError('STORE_UNREACHABLE', 'The database does not answer.');
+  const cases: (Parameters<typeof callsOf>[1] & { readonly reserve?: () => Promise<undefined> })[] = [
+    { isSure: () => false },
+    { ready: () => Promise.reject(away) },
+    { reserve: () => Promise.reject(away) },
+  ];
+  for (const { reserve, ...options } of cases) {
+    const { calls, stepped, lines } = callsOf([HELLO], options);
+    const refusal: unknown = await calls.make(callOf({ ...(reserve && { reserve }) })).catch((error: unknown) => error);
+    t.type(refusal, CallRefused);
+    t.match(refusal, { pause: { kind: 'wait', until: Number, reason: { code: 'STORE_UNREACHABLE' } } });
+    t.equal(stepped.calls.length + lines.length, 0);
+  }
 });
 
 t.test('ended() waits for all calls and their bills', async (t) => {

@@ -407,7 +407,7 @@ t.test('paid-once: an answer whose bill could not be written is kept, and is wri
       const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
       await one.blocks.start('ada');
       const { reason } = await pulseIn(one, 'ada', 'backoff');
-      t.match(reason, { code: 'STORAGE_FAILED', message: /The answer is kept, and is written when there is room; the model is not asked again\.$/ });
+      t.match(reason, { code: 'STORAGE_FAILED', message: /The answer is kept, and is written as soon as that is possible; the model is not asked again\.$/ });
       t.match(one.readJson('ada', 'chat'), [{ id, status: 'queued', attempts: 1 }], 'also after the last attempt');
       t.match(steps, [{ event: 'start', attempt: 1 }, { event: 'content' }, { event: 'error', willRetry: true, error: /The answer is kept/ }]);
       t.match(await one.core.deepHealth(), { status: 'failing', disk: { error: 'These blocks wait until the disk takes what they write: ada.' } });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isDiskFault, type KeptAnswer, keptText, UnsavedAnswer } from '../../../../core/block/reply/unsaved-answer.ts';
+import { isStorageFault, type KeptAnswer, keptText, UnsavedAnswer } from '../../../../core/block/reply/unsaved-answer.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
 
 const message = { id: 'm1', content: 'hi' };
@@ -31,8 +31,9 @@ t.test('an answer is kept for its message, as long as that is the same', async (
   t.equal(unsaved.of(message), undefined);
 });
 
-t.test('only a fault of the disk leaves an answer worth keeping', async (t) => {
-  for (const code of ['STORAGE_FULL', 'STORAGE_FAILED'] as const) t.ok(isDiskFault(new BlockhouseError(code, 'no')), code);
-  for (const error of [new BlockhouseError('BLOCK_DAMAGED', 'no'), new BlockhouseError('LEASE_LOST', 'no'), new Error('a defect')]) t.notOk(isDiskFault(error));
+t.test('only a fault of the disk or of the database leaves an answer worth keeping', async (t) => {
+  for (const code of ['STORAGE_FULL', 'STORAGE_FAILED', 'STORE_UNREACHABLE'] as const) t.ok(isStorageFault(new BlockhouseError(code, 'no')), code);
+  for (const error of [new BlockhouseError('BLOCK_DAMAGED', 'no'), new BlockhouseError('LEASE_LOST', 'no'), new Error('a defect')])
+    t.notOk(isStorageFault(error));
   t.match(keptText('The disk is full.'), /^The disk is full\. The answer is kept/);
 });

@@ -154,6 +154,24 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.ok(await owner.begin(second?.entry.id ?? ''));
   });
 
+  t.test('a message that is queued again after it was cancelled is no longer asked to be cancelled', async (t) => {
+    const { a, b, block, ask } = await servers();
+    const claim = await a.take(block);
+    const owner = a.conversation(block, claim);
+    const other = b.conversation(block);
+    const { entry } = (await owner.append(message('hi'))) as { entry: { id: string } };
+    await owner.begin(entry.id);
+    t.equal(await other.cancel(entry.id), 'asked');
+    await owner.settle(entry.id, { status: 'cancelled' }, undefined);
+    await other.retry(entry.id, 1000);
+    await owner.begin(entry.id);
+    await b.node.askFor({ name: '', block });
+    t.match((await a.node.look(0)).wishes, [{ cancel: null }], 'whoever asks for the block does not end its reply');
+    await ask('update bh.block set owner = null where id = $1', [block]);
+    const next = b.conversation(block, await b.take(block));
+    t.match(await next.recover(RULES), { queued: 1, next: { id: entry.id }, over: [] }, 'and it is answered after its server has died');
+  });
+
   t.test('entries are whole whatever the order in which the answers of the database come', async (t) => {
     const { b, block, database } = await servers();
     const slow = new SlowReads(database);

@@ -7,11 +7,21 @@ import { Database } from '../../../../core/store/postgres/pool.ts';
 import { PROTOCOLS } from '../../../../core/store/postgres/protocol.ts';
 import { type Migrated, migrated } from '../../../support/migrated.ts';
 import { ask, noPostgres, OwnPostgres } from '../../../support/postgres.ts';
+import { untilSo } from '../../../support/until.ts';
 
+const LEASE_MS = 1000;
 const FACTS = { version: '1.0.0', url: null };
 const join = (database: Database, options?: MembershipOptions): Promise<Membership> => Membership.join(database, FACTS, options);
 const claimed = async (node: Membership, room: number): Promise<readonly Claim[]> => (await node.look(room)).claimed;
 const dueOf = async (node: Membership): Promise<readonly Claim[]> => (await node.look(0)).mine;
+
+/** Again where the database takes longer than it may on a busy machine, or was only started a moment ago. */
+async function untilReaped(living: Membership, silent: Membership): Promise<void> {
+  await untilSo('it is given up', async () => {
+    await living.renew();
+    return (await living.reap()).includes(silent.node);
+  });
+}
 
 async function withBlocks(t: Test, count: number): Promise<Migrated> {
   const world = await migrated(t);
@@ -72,15 +82,15 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('M1: a server whose lease has ended loses its blocks to others, and knows it', async (t) => {
     const { database, open, ask } = await withBlocks(t, 3);
     let ms = 0;
-    const dead = await join(database, { leaseMs: 100 });
-    const living = await join(await open(), { leaseMs: 100, clock: () => ms });
+    const dead = await join(database, { leaseMs: LEASE_MS });
+    const living = await join(await open(), { leaseMs: LEASE_MS, clock: () => ms });
     const [claim] = await claimed(dead, 1);
     await ask("update bh.node set expires_at = clock_timestamp() - interval '1 h' where id = $1", [dead.node]);
     t.strictSame(await living.reap(), [], 'not before its own renewals went through for a lease');
-    ms = 50;
+    ms = LEASE_MS / 2;
     await living.renew();
-    ms = 100;
-    t.strictSame(await living.reap(), [dead.node]);
+    ms = LEASE_MS;
+    await untilReaped(living, dead);
     t.match((await claimed(living, 2)).map(({ name, fence }) => [name, fence]).sort(), [
       ['block-1', 2],
       ['block-2', 1],
@@ -93,6 +103,34 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal(await dead.release(claim as never, { state: 'idle', dueAt: null }), false);
     await t.rejects(dead.look(1), { code: 'LEASE_LOST' });
     t.not((await join(database)).node, dead.node);
+  });
+
+  t.test('a database that stood still for longer than a lease gives up nobody, whatever was sent before', async (t) => {
+    const { database, open, ask } = await withBlocks(t, 0);
+    let ms = 0;
+    const silent = await join(database, { leaseMs: LEASE_MS });
+    const living = await join(await open(), { leaseMs: LEASE_MS, clock: () => ms });
+    await untilSo('the database has run for a lease', async () =>
+      Boolean((await ask("select pg_postmaster_start_time() < clock_timestamp() - interval '2 s' as is_old"))[0]?.['is_old']),
+    );
+    const keepOn = async (): Promise<void> => {
+      for (let renewals = 0; renewals < 2; renewals += 1) {
+        ms += LEASE_MS - 100;
+        await living.renew();
+      }
+    };
+    await keepOn();
+    await ask("update bh.node set expires_at = clock_timestamp() + interval '100 ms' where id = $1", [silent.node]);
+    await untilSo('the lease is over', async () =>
+      Boolean((await ask("select expires_at < clock_timestamp() - interval '1 s' as is_over from bh.node where id = $1", [silent.node]))[0]?.['is_over']),
+    );
+    t.strictSame(await living.reap(), [], 'by the clock of the server this was sent a second ago');
+    ms += 2 * LEASE_MS;
+    t.strictSame(await living.reap(), [], 'its own lease is over');
+    await living.renew();
+    t.strictSame(await living.reap(), [], 'and did not stand for a lease');
+    await keepOn();
+    await untilReaped(living, silent);
   });
 
   t.test('X8: after a restart of the database nobody is given up for a lease', async (t) => {
