@@ -59,6 +59,25 @@ t.test('the other calls of the same key count: as expected, and with more once t
   calls.close();
 });
 
+t.test('calls end in any order, and those that stay count on', async (t) => {
+  const { calls } = heldCalls();
+  const holds = ['app', 'app', 'other', 'app'].map((key) => holdOf(key));
+  for (const hold of holds) await calls.take(hold, perToken);
+  const tokens = (key: string) => underWay(calls, holdOf(key)).tokens;
+  t.same([tokens('app'), tokens('other')], [3030, 1010]);
+  for (const [ended, app, other] of [
+    [0, 2020, 1010],
+    [3, 1010, 1010],
+    [1, 0, 1010],
+    [2, 0, 0],
+  ] as const) {
+    calls.leave(holds[ended] as KeyHold);
+    t.same([tokens('app'), tokens('other')], [app, other], `after call ${ended}`);
+    t.equal(calls.sumOf({ kind: 'key', name: 'other' }).tokens > 0, other > 0);
+  }
+  calls.close();
+});
+
 t.test('a call without output is expected to have none, and one without a price counts in tokens only', async (t) => {
   const { calls, noted } = heldCalls();
   await calls.take(holdOf('app', { hasOutput: false }), NO_PRICE, 500);
