@@ -44,13 +44,13 @@ const JOBS = 4;
 /** A limit that only a hang reaches, also on a busy machine with a slow disk. */
 const LIMIT_SECONDS = 900;
 /**
- * Of the memory for what lives shortly, where Node begins with 1 and has 16 at most. Specs make and drop a lot, and with less than this what a test still holds is copied again and
+ * Of the memory for what lives shortly, where Node has 16. Specs make and drop a lot, and with less than this what a test still holds is copied again and
  * again: a seventh of the time goes to that.
  */
 const YOUNG_MIB = 64;
 /** The rest is not looked through for garbage below this: Node would begin with a few, and mark all that is loaded each time that it has grown by some. */
 const OLD_MIB = 600;
-const MEMORY = [`--min-semi-space-size=${YOUNG_MIB}`, `--max-semi-space-size=${YOUNG_MIB}`, `--initial-old-space-size=${OLD_MIB}`];
+const MEMORY = [`--max-semi-space-size=${YOUNG_MIB}`, `--initial-old-space-size=${OLD_MIB}`];
 const INDENT = '    ';
 /** What begins before the end of a build, which takes one of the cores and waits for the disk. */
 const NEEDS_NO_PROGRAM = ['core'];
