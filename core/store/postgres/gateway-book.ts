@@ -12,11 +12,11 @@
 import { randomUUID } from 'node:crypto';
 import { firstOfMonth, firstOfWeek } from '../../base/utc-periods.ts';
 import { reachedCap } from '../../block/costs/caps.ts';
-import { leaseLost } from '../../errors.ts';
+import { BlockhouseError, leaseLost } from '../../errors.ts';
 import { groupAccount, SpendDays } from '../parts/spend-days.ts';
 import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, NotedCall, OpenCall, PeriodSpend, PeriodSums, UnderWay, Used } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
-import { billionthsOf, type CallRow, callOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD } from './gateway-lines.ts';
+import { billionthsOf, type CallRow, callOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD, saidOf } from './gateway-lines.ts';
 import type { Database, Run } from './pool.ts';
 import * as sql from './sql/gateway.ts';
 
@@ -215,15 +215,18 @@ export class PostgresGatewayBook implements GatewayBook {
     return needs;
   }
 
-  /** Writes what waits, and gives back what is left. */
+  /** Writes what waits, and gives back what is left. Rejects with what is not counted when that can't be written any more. */
   async close(): Promise<void> {
     clearInterval(this.#givingBack);
     const at = new Date(this.#options.now()).toISOString();
     for (const { requestId, key, group, provider, model, usage, costUsd, leastUsd, error } of [...this.#open.values()])
       this.record({ at, requestId, key, group, provider, model, usage, costUsd, leastUsd, error, firstTextMs: null, durationMs: 0 });
     this.#open.clear();
-    await this.flush();
     clearTimeout(this.#timer);
+    await this.flush().catch((cause: unknown) => {
+      const lines = [...this.#sent, ...this.#waiting.peek()];
+      throw new BlockhouseError('STORE_UNREACHABLE', `The server ends while the database does not answer, so it does not count: ${saidOf(lines)}.`, { cause });
+    });
     for (const grant of this.#grants.values()) grant.isUsed = false;
     await this.giveBack();
   }

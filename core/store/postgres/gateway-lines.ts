@@ -105,6 +105,24 @@ function cut(text: string): string {
         .replace(/\ufffd$/, '');
 }
 
+/** Of which so many are named. */
+const MOST_NAMES = 20;
+
+/** What lines say together for each key, those with most tokens first, in words: `key app: 2 calls, 20 tokens, 0.75 USD`. */
+export function saidOf(lines: readonly GatewayLine[]): string {
+  const sums = new Map<string, { calls: number; tokens: number; billionths: number }>();
+  for (const line of lines) {
+    const name = line.call.key === null ? 'the token' : `key ${line.call.key}`;
+    const sum = sums.get(name) ?? { calls: 0, tokens: 0, billionths: 0 };
+    sums.set(name, { calls: sum.calls + line.calls, tokens: sum.tokens + line.tokens, billionths: sum.billionths + billionthsOf(line) });
+  }
+  const all = [...sums].sort(([, a], [, b]) => b.tokens - a.tokens);
+  const named = all
+    .slice(0, MOST_NAMES)
+    .map(([name, sum]) => `${name}: ${sum.calls} ${sum.calls === 1 ? 'call' : 'calls'}, ${sum.tokens} tokens, ${sum.billionths / 1e9} USD`);
+  return [...named, ...(all.length > MOST_NAMES ? [`and ${all.length - MOST_NAMES} more keys`] : [])].join('; ');
+}
+
 /** The columns in the order of the statement: always-fits. */
 export function columnsOf(lines: readonly GatewayLine[]): unknown[][] {
   const text = (value: string): string => value.replace(NO_TEXT, '\ufffd');

@@ -299,6 +299,16 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.match((await book.spent('key', 'app')).day, { usd: 6 });
   });
 
+  t.test('a server that ends while the database is away says what it could not count', async (t) => {
+    const { openByProxy } = await migrated(t);
+    const { database, proxy } = await openByProxy();
+    const book = await bookOn(t, database);
+    proxy.refuse();
+    for (const id of ['1', '2']) book.record(callOf(id, { costUsd: 0.1 }));
+    book.record(callOf('3', { key: null, usage: null, costUsd: null }));
+    await t.rejects(book.close(), { code: 'STORE_UNREACHABLE', message: /key app: 2 calls, 20 tokens, 0\.2 USD; the token: 1 call, 0 tokens, 0 USD\.$/ });
+  });
+
   t.test('no server spends what it was granted once others may have it, because its lease has ended', async (t) => {
     const { database, openByProxy, ask } = await migrated(t);
     const { database: cutOff, proxy } = await openByProxy();
