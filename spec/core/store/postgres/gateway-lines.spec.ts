@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { GatewayCall } from '../../../../core/store/port.ts';
-import { billionthsOf, columnsOf, GatewayLines } from '../../../../core/store/postgres/gateway-lines.ts';
+import { billionthsOf, callOf, columnsOf, GatewayLines, saidOf } from '../../../../core/store/postgres/gateway-lines.ts';
 
 const USAGE = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
 const CALL: GatewayCall = {
@@ -67,4 +67,27 @@ t.test('nothing lowers a sum, and no text is refused', async (t) => {
     columns.map((column) => column.at(-1)),
     ['2026-11-20T12:00:00.000Z', 6, 'r', 'k', null, 'p', 'a\ufffd', null, 0, 0.5, 2, 1, 2, null, 1, 0, 0, 'second'],
   );
+});
+
+t.test('what lines say is summed by key, those with most tokens first, and twenty keys are named', async (t) => {
+  const lines = new GatewayLines(99);
+  lines.add({ ...CALL, key: null, usage: null, costUsd: null });
+  for (const costUsd of [0.1, 0.2, null]) lines.add({ ...CALL, costUsd });
+  t.equal(saidOf(lines.take()), 'key k: 3 calls, 9 tokens, 0.3 USD; the token: 1 call, 0 tokens, 0 USD');
+  for (let index = 0; index < 22; index += 1) lines.add({ ...CALL, key: `k${index}` });
+  t.match(saidOf(lines.take()), /^key k0: 1 call, 3 tokens, 0\.5 USD; .*key k19: [^;]*; and 2 more keys$/);
+});
+
+t.test('a row is the call that it was made of', async (t) => {
+  const row = { node: 'n', n: 1, request_id: 'r', provider: 'p', model: 'm', usage: USAGE, first_text_ms: 1, duration_ms: 2, error: null };
+  const plain = { ...row, at: new Date(CALL.at), key: 'k', grp: null, cost_usd: 0.5, least_usd: null, credential: null, calls: 1 };
+  t.strictSame(callOf(plain), CALL);
+  t.strictSame(callOf({ ...plain, grp: 'team', cost_usd: null, least_usd: 0.25, credential: 'second', calls: 7 }), {
+    ...CALL,
+    group: 'team',
+    costUsd: null,
+    leastUsd: 0.25,
+    credential: 'second',
+    calls: 7,
+  });
 });
