@@ -89,7 +89,7 @@ function addWhole(blocks: AnswerBlocks, index: number, block: Record<string, unk
   return blocks.add(index, { text: block['citationsContent'] === undefined ? block['text'] : citedText(block['citationsContent']) });
 }
 
-/** A text whose sources are named beside it. In a stream it comes as any other. */
+/** A text whose sources are named beside it. In a stream, it is text like the rest. */
 function citedText(block: unknown): string {
   return asArray(asObject(block)['content'])
     .map((piece) => asString(asObject(piece)['text']) ?? '')

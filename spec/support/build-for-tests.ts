@@ -20,8 +20,8 @@ const SELF = 'spec/support/build-for-tests.ts';
 const NOTE = join(ROOT, '.tap/built');
 
 /**
- * Compiles every source file, and builds `dist`. Resolves when everything is compiled and has the checks of its schemas, with what tells the end of the rest of the build. Either
- * rejects when a step fails, which has said why.
+ * Compiles every source file, and builds `dist`. Resolves when all sources are compiled and `dist/checks` is there; `built` resolves when the rest is. Both reject
+ * when a step fails, which has said why.
  */
 export async function buildForTests(): Promise<{ readonly built: Promise<void> }> {
   const sources = sourcesNow();

@@ -52,9 +52,9 @@ const YOUNG_MIB = 64;
 const OLD_MIB = 600;
 const MEMORY = [`--max-semi-space-size=${YOUNG_MIB}`, `--initial-old-space-size=${OLD_MIB}`];
 const INDENT = '    ';
-/** What begins before the end of a build, which takes one of the cores and waits for the disk. */
+/** Folders whose specs begin before a build has ended: it leaves one of two cores idle. */
 const NEEDS_NO_PROGRAM = ['core'];
-/** But for these few, which look at what the build has made: they run with those of the package. */
+/** Of these folders, specs of what the build has made. They run with those of the package. */
 const OF_THE_BUILD = ['core/schemas/checks.', 'core/workspace-parts.'];
 const PACKAGE = 'package';
 /** So many specs are named with their processor time at the end. */
@@ -72,7 +72,7 @@ export interface Group {
   readonly path: string;
   /** Where its tests have their folders; undefined for the usual places. */
   readonly folders: string | undefined;
-  /** What `dist` holds, or a browser. */
+  /** That its specs use `dist` or a browser. */
   readonly needsBuild: boolean;
 }
 

@@ -215,7 +215,7 @@ export class PostgresGatewayBook implements GatewayBook {
     return needs;
   }
 
-  /** Writes what waits, and gives back what is left. Rejects with what is not counted when that can't be written any more. */
+  /** Writes what waits, and gives back what is left. Rejects with the calls that are not counted if the database does not take them. */
   async close(): Promise<void> {
     clearInterval(this.#givingBack);
     const at = new Date(this.#options.now()).toISOString();
@@ -225,7 +225,8 @@ export class PostgresGatewayBook implements GatewayBook {
     clearTimeout(this.#timer);
     await this.flush().catch((cause: unknown) => {
       const lines = [...this.#sent, ...this.#waiting.peek()];
-      throw new BlockhouseError('STORE_UNREACHABLE', `The server ends while the database does not answer, so it does not count: ${saidOf(lines)}.`, { cause });
+      const [code, why] = cause instanceof BlockhouseError ? [cause.code, cause.message] : (['STORE_UNREACHABLE', 'The database did not take them.'] as const);
+      throw new BlockhouseError(code, `${why} The server has ended, and these calls are not counted: ${saidOf(lines)}.`, { cause });
     });
     for (const grant of this.#grants.values()) grant.isUsed = false;
     await this.giveBack();

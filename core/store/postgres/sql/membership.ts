@@ -52,8 +52,8 @@ select f.version, n.id is not null as knows from f left join n on true`,
 };
 
 /**
- * The foreign keys free what it had. After a restart of the database, everybody has a lease of $1 ms to come back. A database that stood still executes what was sent before:
- * then nobody could renew meanwhile. So nothing is done half a lease after $2, when this was sent, in epoch milliseconds.
+ * The foreign keys free what it had. After a restart of the database, everybody has a lease of $1 ms to come back. A database that stood still goes on with
+ * statements that were sent before, and nobody could renew meanwhile. So this does nothing later than half a lease after $2, the epoch milliseconds at which it was sent.
  */
 export const REAP = {
   name: 'node-reap',
