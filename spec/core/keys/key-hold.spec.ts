@@ -211,3 +211,26 @@ t.test('a further attempt at a part of a request is noted with the rest of it', 
   t.match(noted, [{ usage: usageOf(10, 0) }]);
   calls.close();
 });
+
+t.test('calls with about the same input share a note, which says no less than each of them counts and hardly more', async (t) => {
+  const { calls, noted } = heldCalls();
+  const inputs = [100, 90, 101, 37, 36, 36];
+  const holds = inputs.map((input) => holdOf('app', { input }));
+  for (const hold of holds) await calls.take(hold, perToken);
+  t.same(
+    noted.map(({ usage }) => usage.inputTokens),
+    [100, 100, 101, 101, 36, 36],
+  );
+  await calls.take(holdOf('other', { input: 30 }), perToken);
+  await calls.take(holdOf('app', { input: 30 }), NO_PRICE);
+  await calls.take(holdOf('app', { input: 30 }), NO_PRICE, 2000);
+  t.match(noted.slice(-3), [
+    { usage: { inputTokens: 30 }, costUsd: 1.03 },
+    { usage: { inputTokens: 30, outputTokens: 1000 }, costUsd: null },
+    { usage: { inputTokens: 30, outputTokens: 2000 } },
+  ]);
+  t.same(calls.sumOf({ kind: 'key', name: 'app' }).tokens, 474 + 6 * 1000 + 60 + 3000);
+  for (const hold of holds) calls.leave(hold);
+  t.same(calls.sumOf({ kind: 'key', name: 'app' }).tokens, 60 + 3000, 'each takes off what was noted of it');
+  calls.close();
+});
