@@ -67,11 +67,9 @@ export class KeyHold implements Hold, OpenCall {
   readonly taken: TakenTokens | undefined;
   /** The sums of its key and its group, which have it once it is admitted. */
   sums: KeySums | undefined;
-  /** Fixed when the call is admitted. */
-  pricer: Pricer = NO_PRICE;
   /** Its place among the calls under way; -1 for none. */
   slot = -1;
-  /** What was noted of it last; NO_NOTE until it is admitted. */
+  /** What was noted of it last, with the price that was fixed when it was admitted; NO_NOTE before. */
   note: HeldNote = NO_NOTE;
   /** Where the book has it. */
   place: unknown;
@@ -240,7 +238,7 @@ export class HeldCalls {
       const usage = surely ? hold.call.usageSoFar() : hold.expected;
       if (usage === undefined) continue;
       sum.tokens += usage.totalTokens;
-      sum.usd += hold.pricer.least(usage) ?? 0;
+      sum.usd += hold.note.pricer.least(usage) ?? 0;
     }
     return sum;
   }
@@ -266,12 +264,11 @@ export class HeldCalls {
   take(hold: KeyHold, pricer: Pricer, meanOutput = USUAL_OUTPUT_TOKENS): Promise<void> | undefined {
     if (hold.hasEnded) return undefined; // its caller has left, and it will not be sent
     const { call } = hold;
-    hold.pricer = pricer;
     if (hold.expectedInput === NOT_COUNTED) hold.expectedInput = call.inputTokens();
     hold.expectedOutput = outputOf(call, meanOutput);
     if (hold.slot < 0) this.#join(hold);
     this.#timer ??= this.#looking();
-    return this.#noteAhead(hold, call.usageSoFar());
+    return this.#noteAhead(hold, pricer, call.usageSoFar());
   }
 
   /** The call has ended. */
@@ -327,21 +324,21 @@ export class HeldCalls {
       const isAhead = usage === undefined || this.#isNotedAhead(hold, usage);
       if (!isLong && isAhead) continue;
       hold.notedAt = Date.now();
-      if (!isAhead) this.#noteAhead(hold, usage)?.catch(this.#onFault);
+      if (!isAhead) this.#noteAhead(hold, hold.note.pricer, usage)?.catch(this.#onFault);
       if (isLong) this.#book.noteAlone(hold);
     }
   }
 
   /** The provider may tell more input than was expected, or what it costs, long before the answer ends. */
   #isNotedAhead(hold: KeyHold, used: Usage): boolean {
-    const { usage, usd } = hold.note;
-    if (usage.inputTokens < used.inputTokens || usd < (hold.pricer.least(hold.usageWith(used)) ?? 0)) return false;
+    const { usage, usd, pricer } = hold.note;
+    if (usage.inputTokens < used.inputTokens || usd < (pricer.least(hold.usageWith(used)) ?? 0)) return false;
     return !hold.call.hasOutput || usage.outputTokens - used.outputTokens > MIN_HEADROOM_TOKENS;
   }
 
-  #noteAhead(hold: KeyHold, used: Usage | undefined): Promise<void> | undefined {
+  #noteAhead(hold: KeyHold, pricer: Pricer, used: Usage | undefined): Promise<void> | undefined {
     const before = hold.note;
-    const note = used === undefined ? usualNote(hold) : new HeldNote(aheadOfUsed(hold, used), hold.pricer);
+    const note = used === undefined ? usualNote(hold, pricer) : new HeldNote(aheadOfUsed(hold, used), pricer);
     hold.note = note;
     hold.sums?.add(note.usd - before.usd, note.usage.totalTokens - before.usage.totalTokens); // summed-up
     return this.#book.note(hold, before);
@@ -349,8 +346,8 @@ export class HeldCalls {
 }
 
 /** usual-note: that of an earlier call of its key if it says enough of this one, and hardly more; else one that serves the next calls. */
-function usualNote(hold: KeyHold): HeldNote {
-  const { sums, pricer, expectedInput } = hold;
+function usualNote(hold: KeyHold, pricer: Pricer): HeldNote {
+  const { sums, expectedInput } = hold;
   const output = outputAhead(hold);
   const usual = sums?.usual;
   if (usual?.pricer === pricer && usual.usage.outputTokens === output) {
