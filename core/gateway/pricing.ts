@@ -40,8 +40,6 @@ export interface Pricer {
   least(usage: Usage): number | null;
   /** Takes what a call has used that has ended (not-told). */
   readonly learn?: (usage: Usage) => void;
-  /** USD for a million tokens of a usage that has no parts, as `exact` prices it; undefined where that is not all. */
-  readonly plain?: { readonly input: number; readonly output: number } | undefined;
 }
 
 /** The price data. */
@@ -143,7 +141,7 @@ function nameOf({ provider, model, address = '' }: PricedModel): string {
   return `${provider}\n${model}\n${address}`;
 }
 
-const NO_COSTS: Pricer = { exact: () => 0, least: () => 0, plain: { input: 0, output: 0 } };
+const NO_COSTS: Pricer = { exact: () => 0, least: () => 0 };
 /** Of a model without a known price. */
 export const NO_PRICE: Pricer = { exact: () => null, least: () => null };
 
@@ -154,7 +152,7 @@ function ownPricer({ input, output, cacheRead = input, cacheWrite = input, cache
     const counts = countsOf(usage);
     return counts === undefined ? null : flatPrice(rates, counts);
   };
-  return { exact: priceFor, least: ({ unpricedTier: _tier, ...usual }) => priceFor(usual), plain: rates };
+  return { exact: priceFor, least: ({ unpricedTier: _tier, ...usual }) => priceFor(usual) };
 }
 
 function pricerOf(data: PriceData, { provider, model, address }: PricedModel): Pricer {
@@ -166,7 +164,7 @@ function pricerOf(data: PriceData, { provider, model, address }: PricedModel): P
     if (counts === undefined) return null;
     return rates === 'other' || counts.hasParts ? priceOf(data, { provider, model, usage }) : flatPrice(rates, counts);
   };
-  return { exact, least: (usage) => exact(usage) ?? leastOf(data, { provider, model, usage }), plain: rates === 'other' ? undefined : rates };
+  return { exact, least: (usage) => exact(usage) ?? leastOf(data, { provider, model, usage }) };
 }
 
 /** USD; null when the price is not known or the counts can't be true. */

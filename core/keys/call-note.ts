@@ -21,6 +21,25 @@ export function estimated(inputTokens: number, outputTokens: number): Usage {
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
 }
 
+/** What is noted of calls of keys with limits: what each of them counts with if it never settles. */
+export class HeldNote {
+  readonly usage: Usage;
+  readonly pricer: Pricer;
+  readonly costUsd: number | null;
+  /** USD at least, where the cost is not known. */
+  readonly leastUsd: number | null;
+  /** USD that count. */
+  readonly usd: number;
+
+  constructor(usage: Usage, pricer: Pricer) {
+    this.usage = usage;
+    this.pricer = pricer;
+    this.costUsd = pricer.exact(usage);
+    this.leastUsd = this.costUsd === null ? pricer.least(usage) : null;
+    this.usd = this.costUsd ?? this.leastUsd ?? 0;
+  }
+}
+
 /** What the line of a call that has ended says of its cost. */
 export function finalCost(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
   pricer.learn?.(usage);

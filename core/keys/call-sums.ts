@@ -4,6 +4,7 @@
 // one-sum: however many states of a key or keys of a group there are, their calls are in the same sum.
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import type { CappedKey, UnderWay, Used } from '../store/port.ts';
+import type { HeldNote } from './call-note.ts';
 import type { Bound } from './key-limits.ts';
 import type { NamedKey } from './named-key.ts';
 
@@ -33,6 +34,8 @@ export class KeySums implements CappedKey, UnderWay {
   readonly ofGroup: CallSum | undefined;
   /** Where the book has what they have spent. */
   place: unknown;
+  /** What is noted of most of its calls. */
+  usual: HeldNote | undefined;
   /** What its calls may hold, once one was accepted. */
   places: readonly PlaceLimit[] | undefined;
   /** How often unused sums had been forgotten when these were found. */

@@ -164,13 +164,14 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (taken !== undefined) this.#rates.settle(taken, end, startedAt === undefined ? undefined : startedAt + end.durationMs);
   }
 
-  #noteUnbilled({ call, pricer }: KeyHold): void {
-    if (pricer.exact(NO_USAGE) !== null) this.#unbilled.note(call); // a key that refuses unknown prices never asks for others
+  #noteUnbilled({ call, note }: KeyHold): void {
+    if (note.pricer.exact(NO_USAGE) !== null) this.#unbilled.note(call); // a key that refuses unknown prices never asks for others
   }
 
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
     const { usage } = end;
-    const cost = usage === undefined || hold.pricer === NO_PRICE ? NO_COST : finalCost(usage, hold.pricer);
+    const { pricer } = hold.note;
+    const cost = usage === undefined || pricer === NO_PRICE ? NO_COST : finalCost(usage, pricer);
     if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUnbilled(hold);
     this.#record(end, at, cost, hold.group, hold.slot < 0 ? undefined : hold);
     this.#held.leave(hold); // held-until-counted

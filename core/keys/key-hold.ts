@@ -7,8 +7,8 @@
 // within-its-batches: a call that was admitted and asks between its batches ends only if the cap is surely reached, and not for what others are expected to use.
 // summed-up: what is noted of the calls of a key or a group, which is never less than what they count, is summed up when one begins, is noted again or ends. Only where
 //   that sum is not far below a cap, each call is looked at.
-// in-one-place: the numbers of calls under way lie side by side. As fields of their calls, and of lists of them, they would have left the caches of the processor when a call
-//   ends, hundreds of calls after it began; to fetch them cost as much as all sums.
+// usual-note: of most calls of a key the same is noted, so their note is one object, which lies in the caches of the processor. What each call had for itself would have left
+//   them when it ends, hundreds of calls after it began; to fetch it cost as much as all sums.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
 //   leaves no less.
 // no-context: what each call runs through makes no function, not even on a way that it hardly ever takes. Else V8 makes room for the variables of that function at each call.
@@ -19,14 +19,13 @@ import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
 import type { GatewayBook, OpenCall, UnderWay, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
-import { estimated, expectedUsage, newId, outputOf, USUAL_OUTPUT_TOKENS } from './call-note.ts';
+import { estimated, expectedUsage, HeldNote, newId, outputOf, USUAL_OUTPUT_TOKENS } from './call-note.ts';
 import { CallSums, type KeySums } from './call-sums.ts';
 import type { Bound } from './key-limits.ts';
 import type { TakenTokens } from './key-rates.ts';
 import type { NamedKey } from './named-key.ts';
 
 const NOTHING: Used = { usd: 0, tokens: 0 };
-const NOT_NOTED: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 export const NOTHING_UNDER_WAY: UnderWay = { roughly: () => NOTHING, exactly: () => NOTHING };
 const NOT_COUNTED = -1;
 const LOOK_EVERY_MS = 100;
@@ -35,12 +34,11 @@ const LOOKS_OF_SHORT = 2;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
 
-/** What is noted of each call under way, side by side (in-one-place). */
-const INPUT = 0;
-const TOKENS = 1;
-const USD = 2;
-const NUMBERS = 3;
+/** How much longer the input of the usual note may be than that of a call. */
+const MORE_INPUT_TOKENS = 64;
 const FIRST_CALLS = 64;
+/** Of a call that was not noted yet. */
+const NO_NOTE = new HeldNote({ inputTokens: 0, outputTokens: 0, totalTokens: 0 }, NO_PRICE);
 
 /** What a call is accepted with. */
 export interface KeyTerms {
@@ -69,26 +67,21 @@ export class KeyHold implements Hold, OpenCall {
   readonly taken: TakenTokens | undefined;
   /** The sums of its key and its group, which have it once it is admitted. */
   sums: KeySums | undefined;
-  /** Fixed when the call is admitted. */
-  pricer: Pricer = NO_PRICE;
   /** Its place among the calls under way; -1 for none. */
   slot = -1;
+  /** What was noted of it last, with the price that was fixed when it was admitted; NO_NOTE before. */
+  note: HeldNote = NO_NOTE;
   /** Where the book has it. */
   place: unknown;
   hasEnded = false;
   readonly places: readonly PlaceLimit[];
   readonly hasRoom: boolean;
   readonly #reserve: Reserve;
-  isAdmitted = false;
   /** What it counts with while nothing is known of it, and its output at least. The input is NOT_COUNTED until somebody asks. */
   expectedInput: number;
   expectedOutput = 0;
   /** When it was accepted, or noted last, in epoch milliseconds. */
   notedAt: number;
-  /** As it was noted last. */
-  usage: Usage = NOT_NOTED;
-  costUsd: number | null = null;
-  leastUsd: number | null = null;
   #id = '';
   /** So often it was seen under way by a look of all calls. */
   looks = 0;
@@ -144,6 +137,18 @@ export class KeyHold implements Hold, OpenCall {
     return this.call.model;
   }
 
+  get usage(): Usage {
+    return this.note.usage;
+  }
+
+  get costUsd(): number | null {
+    return this.note.costUsd;
+  }
+
+  get leastUsd(): number | null {
+    return this.note.leastUsd;
+  }
+
   get error(): 'SHUTTING_DOWN' {
     return 'SHUTTING_DOWN';
   }
@@ -162,7 +167,7 @@ export class KeyHold implements Hold, OpenCall {
   usageWith(used: Usage): Usage;
   usageWith(used: Usage | undefined): Usage | undefined;
   usageWith(used: Usage | undefined): Usage | undefined {
-    if (used === undefined) return this.isAdmitted ? estimated(this.expectedInput, this.expectedOutput) : undefined;
+    if (used === undefined) return this.note !== NO_NOTE ? estimated(this.expectedInput, this.expectedOutput) : undefined;
     return this.call.hasOutput ? this.#withExpectedOutput(used) : this.#withExpectedInput(used);
   }
 
@@ -178,8 +183,11 @@ export class KeyHold implements Hold, OpenCall {
 
 /** noted-ahead: what the book is to have of a call that has surely used this. */
 function aheadOf(hold: KeyHold, used: Usage | undefined): Usage {
-  if (used !== undefined) return aheadOfUsed(hold, used);
-  return estimated(hold.expectedInput, hold.call.hasOutput ? Math.max(hold.expectedOutput, USUAL_OUTPUT_TOKENS) : 0);
+  return used === undefined ? estimated(hold.expectedInput, outputAhead(hold)) : aheadOfUsed(hold, used);
+}
+
+function outputAhead({ call, expectedOutput }: KeyHold): number {
+  return call.hasOutput ? Math.max(expectedOutput, USUAL_OUTPUT_TOKENS) : 0;
 }
 
 function aheadOfUsed({ call, expectedInput, expectedOutput }: KeyHold, used: Usage): Usage {
@@ -197,9 +205,8 @@ export class HeldCalls {
   readonly #book: Pick<GatewayBook, 'note' | 'noteAlone'>;
   readonly #onFault: (error: unknown) => void;
   readonly #sums = new CallSums((bound) => this.underWay(bound));
-  /** By slot: the calls, and their numbers (in-one-place). */
+  /** By slot. */
   readonly #holds: (KeyHold | undefined)[] = [];
-  #numbers = new Float64Array(FIRST_CALLS * NUMBERS);
   /** Slots of calls that have ended; the last one is taken first, since it was used a moment ago. */
   #free = new Int32Array(FIRST_CALLS);
   #freeSlots = 0;
@@ -231,7 +238,7 @@ export class HeldCalls {
       const usage = surely ? hold.call.usageSoFar() : hold.expected;
       if (usage === undefined) continue;
       sum.tokens += usage.totalTokens;
-      sum.usd += hold.pricer.least(usage) ?? 0;
+      sum.usd += hold.note.pricer.least(usage) ?? 0;
     }
     return sum;
   }
@@ -257,23 +264,19 @@ export class HeldCalls {
   take(hold: KeyHold, pricer: Pricer, meanOutput = USUAL_OUTPUT_TOKENS): Promise<void> | undefined {
     if (hold.hasEnded) return undefined; // its caller has left, and it will not be sent
     const { call } = hold;
-    hold.pricer = pricer;
     if (hold.expectedInput === NOT_COUNTED) hold.expectedInput = call.inputTokens();
     hold.expectedOutput = outputOf(call, meanOutput);
     if (hold.slot < 0) this.#join(hold);
     this.#timer ??= this.#looking();
-    return this.#noteAhead(hold, call.usageSoFar());
+    return this.#noteAhead(hold, pricer, call.usageSoFar());
   }
 
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    const { slot, sums } = hold;
+    const { slot, sums, note } = hold;
     if (slot < 0) return;
-    const numbers = this.#numbers;
-    const usd = numbers[slot * NUMBERS + USD] ?? 0;
-    const tokens = numbers[slot * NUMBERS + TOKENS] ?? 0;
-    sums?.takeOff(usd, tokens);
+    sums?.takeOff(note.usd, note.usage.totalTokens);
     hold.slot = -1;
     this.#holds[slot] = undefined;
     this.#free[this.#freeSlots] = slot;
@@ -299,7 +302,6 @@ export class HeldCalls {
 
   #join(hold: KeyHold): void {
     hold.sums = this.#sums.join(hold.sums, hold.owner);
-    hold.isAdmitted = true;
     let slot = this.#holds.length;
     if (this.#freeSlots > 0) {
       this.#freeSlots -= 1;
@@ -307,17 +309,7 @@ export class HeldCalls {
       this.#holds[slot] = hold;
     } else this.#holds.push(hold);
     hold.slot = slot;
-    const from = slot * NUMBERS;
-    if (from === this.#numbers.length) this.#grow(slot);
-    for (let index = 0; index < NUMBERS; index += 1) this.#numbers[from + index] = 0;
-  }
-
-  /** No slot is free. */
-  #grow(slots: number): void {
-    const larger = new Float64Array(2 * slots * NUMBERS);
-    larger.set(this.#numbers);
-    this.#numbers = larger;
-    this.#free = new Int32Array(2 * slots);
+    if (slot === this.#free.length) this.#free = new Int32Array(2 * slot); // no slot is free
   }
 
   /** noted-ahead. */
@@ -332,43 +324,37 @@ export class HeldCalls {
       const isAhead = usage === undefined || this.#isNotedAhead(hold, usage);
       if (!isLong && isAhead) continue;
       hold.notedAt = Date.now();
-      if (isLong) this.#book.noteAlone(write(hold, usage));
-      if (!isAhead) this.#noteAhead(hold, usage)?.catch(this.#onFault);
+      if (!isAhead) this.#noteAhead(hold, hold.note.pricer, usage)?.catch(this.#onFault);
+      if (isLong) this.#book.noteAlone(hold);
     }
   }
 
   /** The provider may tell more input than was expected, or what it costs, long before the answer ends. */
   #isNotedAhead(hold: KeyHold, used: Usage): boolean {
-    const at = hold.slot * NUMBERS;
-    const [input = 0, tokens = 0, usd = 0] = this.#numbers.subarray(at, at + NUMBERS);
-    if (input < used.inputTokens || usd < (hold.pricer.least(hold.usageWith(used)) ?? 0)) return false;
-    return !hold.call.hasOutput || tokens - input - used.outputTokens > MIN_HEADROOM_TOKENS;
+    const { usage, usd, pricer } = hold.note;
+    if (usage.inputTokens < used.inputTokens || usd < (pricer.least(hold.usageWith(used)) ?? 0)) return false;
+    return !hold.call.hasOutput || usage.outputTokens - used.outputTokens > MIN_HEADROOM_TOKENS;
   }
 
-  #noteAhead(hold: KeyHold, used: Usage | undefined): Promise<void> | undefined {
-    const { usage, costUsd, leastUsd } = write(hold, used);
-    const usd = costUsd ?? leastUsd ?? 0;
-    const at = hold.slot * NUMBERS;
-    const numbers = this.#numbers;
-    hold.sums?.add(usd - (numbers[at + USD] ?? 0), usage.totalTokens - (numbers[at + TOKENS] ?? 0)); // summed-up
-    numbers[at + INPUT] = usage.inputTokens;
-    numbers[at + TOKENS] = usage.totalTokens;
-    numbers[at + USD] = usd;
-    return this.#book.note(hold);
+  #noteAhead(hold: KeyHold, pricer: Pricer, used: Usage | undefined): Promise<void> | undefined {
+    const before = hold.note;
+    const note = used === undefined ? usualNote(hold, pricer) : new HeldNote(aheadOfUsed(hold, used), pricer);
+    hold.note = note;
+    hold.sums?.add(note.usd - before.usd, note.usage.totalTokens - before.usage.totalTokens); // summed-up
+    return this.#book.note(hold, before);
   }
 }
 
-/** own-note: what the book is to have of a call that has surely used this. */
-function write(hold: KeyHold, used: Usage | undefined): KeyHold {
-  const usage = aheadOf(hold, used);
-  const { plain } = hold.pricer;
-  hold.usage = usage;
-  if (used === undefined && plain !== undefined) {
-    hold.costUsd = (usage.inputTokens * plain.input + usage.outputTokens * plain.output) / 1e6; // the first note of a call, and most have no other
-    hold.leastUsd = null;
-    return hold;
+/** usual-note: that of an earlier call of its key if it says enough of this one, and hardly more; else one that serves the next calls. */
+function usualNote(hold: KeyHold, pricer: Pricer): HeldNote {
+  const { sums, expectedInput } = hold;
+  const output = outputAhead(hold);
+  const usual = sums?.usual;
+  if (usual?.pricer === pricer && usual.usage.outputTokens === output) {
+    const more = usual.usage.inputTokens - expectedInput;
+    if (more >= 0 && more <= MORE_INPUT_TOKENS) return usual;
   }
-  hold.costUsd = hold.pricer.exact(usage);
-  hold.leastUsd = hold.costUsd === null ? hold.pricer.least(usage) : null;
-  return hold;
+  const note = new HeldNote(estimated(expectedInput, output), pricer);
+  if (sums !== undefined) sums.usual = note;
+  return note;
 }

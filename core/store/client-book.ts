@@ -55,6 +55,9 @@ export interface GatewayCall {
   readonly calls?: number | undefined;
 }
 
+/** What is noted of a call: the counts that apply if it never settles. */
+export type CallNote = Pick<OpenCall, 'usage' | 'costUsd' | 'leastUsd'>;
+
 /** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with the counts that apply if it never settles. A book that keeps it copies its members by their names: some may be worked out. */
 export interface OpenCall {
   /** Unique in the workspace. */
@@ -77,7 +80,7 @@ export interface OpenCall {
 }
 
 /** A call that was noted, by what the book knows it by. */
-export type NotedCall = Pick<OpenCall, 'id' | 'place'>;
+export type NotedCall = CallNote & Pick<OpenCall, 'id' | 'place'>;
 
 /** What calls of clients use. */
 export type Used = Pick<KeySpend, 'usd' | 'tokens'>;
@@ -137,9 +140,9 @@ export interface GatewayBook {
   room(key: CappedKey, underWay: UnderWay, now?: number): true | NoRoom | Promise<true | NoRoom>;
   /**
    * Undefined, or a promise that resolves, lets the call be sent: if the process is killed, the call counts, by itself or together with others of its key and model. A
-   * later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error.
+   * later note of the same call replaces the one `before`. Rejects with STORAGE_FULL, or the system's own error.
    */
-  note(call: OpenCall): Promise<void> | undefined;
+  note(call: OpenCall, before?: CallNote): Promise<void> | undefined;
   /** A noted call lasts longer than most: from the next moments on it counts by itself if the process is killed. */
   noteAlone(call: OpenCall): void;
   /**

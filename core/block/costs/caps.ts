@@ -20,7 +20,6 @@ interface Cap {
   readonly period: keyof PeriodSums;
 }
 
-/** Their halves are in this order, too. */
 const CAPS: readonly Cap[] = [
   { field: 'usdPerDay', unit: 'usd', period: 'day' },
   { field: 'tokensPerDay', unit: 'tokens', period: 'day' },
@@ -43,29 +42,19 @@ export function reachedCap(bound: Caps, spent: PeriodSums, more: Used, now: numb
   return last;
 }
 
-/** Half of each cap, as `isFar` takes them; infinite for one that is not set. */
-export function halvesOf(bound: Caps): Float64Array {
-  return Float64Array.from(CAPS, ({ field }) => (bound[field] ?? Number.POSITIVE_INFINITY) / 2);
+/** What may still be used before one of these caps is half used up; infinite without a cap. */
+export function leftOfHalf(caps: Caps, spent: Readonly<Record<keyof PeriodSums, Used>>): Used {
+  const left = { usd: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
+  for (const { field, unit, period } of CAPS) {
+    const cap = caps[field];
+    if (cap !== null) left[unit] = Math.min(left[unit], cap / 2 - spent[period][unit]);
+  }
+  return left;
 }
 
-/** What was spent on a day, and on the other days of its week and of its month. */
-interface SpentApart {
-  readonly day: Used;
-  readonly otherWeek: Used;
-  readonly otherMonth: Used;
-}
-
-/** True if no cap is near: it is not half used up with what was spent and twice what calls under way use. Each call asks, so nothing is looked up by name here. */
-export function isFar(halves: Float64Array, { day, otherWeek, otherMonth }: SpentApart, { usd, tokens }: Used): boolean {
-  const usdMore = day.usd + 2 * usd;
-  const tokensMore = day.tokens + 2 * tokens;
-  return (
-    usdMore < (halves[0] as number) &&
-    tokensMore < (halves[1] as number) &&
-    otherWeek.usd + usdMore < (halves[2] as number) &&
-    otherMonth.usd + usdMore < (halves[3] as number) &&
-    otherMonth.tokens + tokensMore < (halves[4] as number)
-  );
+/** True if the same caps are set. */
+export function areSameCaps(one: Caps, other: Caps): boolean {
+  return one === other || CAPS.every(({ field }) => one[field] === other[field]);
 }
 
 /** The one whose period ends later. */

@@ -3,12 +3,14 @@
 // never-less: a call counts at least nothing. One that counted less would give its key more to spend than its cap.
 // days-stay: a day keeps its sums when the clock leaves it and comes back. Only the days that were counted longest ago are dropped.
 // others-apart: of a week and a month, the sums of their other days are kept, since a call changes the day alone.
+// far-at-once: for each account, what may still be used before one of its caps is half used up shrinks with each call, so that whether a cap is near costs two comparisons.
 // as-members: a call counts for the group in which its key was, also after the key has left the group or was revoked.
 
 import { prefixed } from '../../base/kept-text.ts';
 import { monthOf, weekOf } from '../../base/utc-periods.ts';
+import { areSameCaps, leftOfHalf } from '../../block/costs/caps.ts';
 import type { Usage } from '../../types.ts';
-import type { KeySpend, PeriodSpend } from '../port.ts';
+import type { Caps, KeySpend, PeriodSpend, Used } from '../port.ts';
 
 /** A month, and more days than a clock that is set right again and again visits. */
 const MAX_DAYS = 64;
@@ -45,6 +47,10 @@ export interface SpendAccount {
   /** Of the other days of its week, and of its month (others-apart). */
   otherWeek: Sums;
   otherMonth: Sums;
+  /** The caps that were asked for last, and what is left of their halves on that day (far-at-once). */
+  caps: Caps | undefined;
+  leftUsd: number;
+  leftTokens: number;
   lastDay: string | null;
   /** Of all days. */
   output: number;
@@ -153,8 +159,11 @@ export class SpendDays extends DaySums {
   override add(day: string, account: string, more: KeyDay): void {
     this.begin(day);
     const running = this.account(account);
-    if (running.for === day && running.day !== NOTHING) addUp(running.day, more);
-    else {
+    if (running.for === day && running.day !== NOTHING) {
+      addUp(running.day, more);
+      running.leftUsd -= more.usd;
+      running.leftTokens -= more.tokens;
+    } else {
       this.addToNewest(account, more);
       running.for = '';
     }
@@ -170,18 +179,32 @@ export class SpendDays extends DaySums {
 
   /** The same by what `account` has found. */
   spentBy(account: SpendAccount, day: string): PeriodSpend {
-    const { day: ofDay, otherWeek, otherMonth, lastDay } = this.summed(account, day);
+    if (account.for !== day) this.#sum(account, day);
+    const { day: ofDay, otherWeek, otherMonth, lastDay } = account;
     return { day: { ...ofDay }, week: bothOf(ofDay, otherWeek), month: bothOf(ofDay, otherMonth), lastDay };
   }
 
-  /** The account with the sums of this day. */
-  summed(account: SpendAccount, day: string): SpendAccount {
-    if (account.for !== day) this.#sum(account, day);
-    return account;
+  /** True if no cap is near: on this day, none is half used up with what was spent and twice what calls under way use (far-at-once). */
+  isFar(account: SpendAccount, caps: Caps, day: string, underWay: Used): boolean {
+    if (account.for !== day || account.caps !== caps) this.#look(account, caps, day);
+    return 2 * underWay.usd < account.leftUsd && 2 * underWay.tokens < account.leftTokens;
+  }
+
+  /** The same caps are the same object for all keys of a group, so that they don't take turns here. */
+  sharedCaps(account: SpendAccount, caps: Caps): Caps {
+    return account.caps !== undefined && areSameCaps(account.caps, caps) ? account.caps : caps;
+  }
+
+  #look(account: SpendAccount, caps: Caps, day: string): void {
+    const { usd, tokens } = leftOfHalf(caps, this.spentBy(account, day));
+    account.caps = caps;
+    account.leftUsd = usd;
+    account.leftTokens = tokens;
   }
 
   #sum(running: SpendAccount, day: string): void {
     running.for = day;
+    running.caps = undefined;
     running.day = NOTHING;
     running.otherWeek = { ...NOTHING };
     running.otherMonth = { ...NOTHING };
@@ -208,7 +231,8 @@ export class SpendDays extends DaySums {
   account(account: string): SpendAccount {
     let running = this.#running.get(account);
     if (running === undefined) {
-      running = { name: account, for: '', day: NOTHING, otherWeek: { ...NOTHING }, otherMonth: { ...NOTHING }, lastDay: null, output: 0, answers: 0 };
+      const others = { otherWeek: { ...NOTHING }, otherMonth: { ...NOTHING } };
+      running = { name: account, for: '', day: NOTHING, ...others, caps: undefined, leftUsd: 0, leftTokens: 0, lastDay: null, output: 0, answers: 0 };
       this.#running.set(account, running);
     }
     return running;

@@ -328,19 +328,3 @@ t.test('a price of the data holds only at the hosts of its provider', async (t) 
   for (const address of ['https://proxy.example/groq', 'https://evil.example/?https://api.groq.com', 'http://127.0.0.1:1'])
     t.equal(await at(address), null, address);
 });
-
-t.test('the plain rates of a model price a usage without parts as all of its price does, and a model without such rates has none', async (t) => {
-  const whole = usage(123_457, 7_891);
-  for (const [provider, model] of [
-    ['openai', 'gpt-5'],
-    ['anthropic', 'claude-haiku-4-5'],
-    ['aws', 'amazon.nova-pro-v1:0'],
-  ] as const) {
-    const { exact, plain } = await prices.pricer({ provider, model });
-    near(t, exact(whole), (whole.inputTokens * (plain?.input ?? 0) + whole.outputTokens * (plain?.output ?? 0)) / 1e6);
-  }
-  t.same((await prices.pricer({ provider: 'gpu', model: 'm', rates: { input: 3, output: 4 } })).plain?.output, 4);
-  t.equal((await prices.pricer({ provider: 'openai', model: 'gpt-4o-search-preview' })).plain, undefined, 'searches cost besides');
-  t.equal((await prices.pricer({ provider: 'anthropic', model: 'claude-sonnet-4-5' })).plain, undefined, 'a long prompt has another price');
-  t.equal((await prices.pricer({ provider: 'openai', model: 'no-such-model' })).plain, undefined);
-});

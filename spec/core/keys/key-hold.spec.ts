@@ -13,7 +13,12 @@ const usageOf = (inputTokens: number, outputTokens: number): Usage => ({ inputTo
 const aThousandth = ({ totalTokens }: Usage): number => totalTokens / 1000;
 const perToken = { exact: aThousandth, least: aThousandth };
 
-function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?: number; input?: number } = {}, group?: object) {
+function holdOf(
+  name: string,
+  call: { used?: Usage; hasOutput?: boolean; choices?: number; input?: number } = {},
+  group?: object,
+  key = keyWith({}, group, name),
+) {
   const accounted = {
     requestId: 'r',
     adapterId: 'a',
@@ -23,11 +28,7 @@ function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?
     inputTokens: () => call.input ?? 10,
     usageSoFar: () => call.used,
   };
-  return new KeyHold(
-    accounted as AccountedCall,
-    { key: keyWith({}, group, key), places: [], taken: undefined, hasRoom: false, at: Date.parse(AT) },
-    async () => undefined,
-  );
+  return new KeyHold(accounted as AccountedCall, { key, places: [], taken: undefined, hasRoom: false, at: Date.parse(AT) }, async () => undefined);
 }
 
 const underWay = (calls: HeldCalls, own: KeyHold) => calls.underWay({ kind: 'key', name: own.key }, own);
@@ -209,5 +210,29 @@ t.test('a further attempt at a part of a request is noted with the rest of it', 
   const { calls, noted } = heldCalls();
   await calls.take(holdOf('app', { used: usageOf(4, 0), hasOutput: false }), perToken);
   t.match(noted, [{ usage: usageOf(10, 0) }]);
+  calls.close();
+});
+
+t.test('calls with about the same input share a note, which says no less than each of them counts and hardly more', async (t) => {
+  const { calls, noted } = heldCalls();
+  const inputs = [100, 90, 101, 37, 36, 36];
+  const app = keyWith({}, undefined, 'app');
+  const holds = inputs.map((input) => holdOf('app', { input }, undefined, app));
+  for (const hold of holds) await calls.take(hold, perToken);
+  t.same(
+    noted.map(({ usage }) => usage.inputTokens),
+    [100, 100, 101, 101, 36, 36],
+  );
+  await calls.take(holdOf('other', { input: 30 }), perToken);
+  await calls.take(holdOf('app', { input: 30 }, undefined, app), NO_PRICE);
+  await calls.take(holdOf('app', { input: 30 }, undefined, app), NO_PRICE, 2000);
+  t.match(noted.slice(-3), [
+    { usage: { inputTokens: 30 }, costUsd: 1.03 },
+    { usage: { inputTokens: 30, outputTokens: 1000 }, costUsd: null },
+    { usage: { inputTokens: 30, outputTokens: 2000 } },
+  ]);
+  t.same(calls.sumOf({ kind: 'key', name: 'app' }).tokens, 474 + 6 * 1000 + 60 + 3000);
+  for (const hold of holds) calls.leave(hold);
+  t.same(calls.sumOf({ kind: 'key', name: 'app' }).tokens, 60 + 3000, 'each takes off what was noted of it');
   calls.close();
 });

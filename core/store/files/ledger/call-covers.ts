@@ -4,13 +4,13 @@
 // covered-first: a call is sent only while the line on the disk says no less than what all calls of its cover may use.
 // bounded: a line says at most twice what its calls used at most within the last PEAK_TURNS, or twice as many. So much too much is counted at most if the process is killed.
 //   A line that followed each turn would be written many times a second, since calls come in bursts. What is used is looked at when a turn begins and when calls are forgotten.
-// one-place: a call that is noted again is another object with the same place. What becomes of the call is kept there, so that it holds for all of them.
+// nothing-apart: nothing is kept of a covered call but its place, which is its cover. What it counts there is what was noted of it last, and its book says that at each change.
 // until-written: what an ended call has used stays covered until the ledger has its line. That is kept as a sum, because thousands of calls may end before that.
 import { randomUUID } from 'node:crypto';
 import { isoTime } from '../../../base/iso-time.ts';
 import { keptText } from '../../../base/kept-text.ts';
 import { countable } from '../../parts/spend-days.ts';
-import type { GatewayCall, NotedCall, OpenCall } from '../../port.ts';
+import type { CallNote, GatewayCall, NotedCall, OpenCall } from '../../port.ts';
 
 /** How often the lines are made as small as they may be. */
 export const TURN_MS = 100;
@@ -25,43 +25,37 @@ interface Sums {
   usd: number;
 }
 
-/** One key at one model. */
-interface Cover {
+/** One key at one model. It is the `place` of its calls under way. */
+class Cover {
   readonly id: string;
   readonly key: string;
   readonly group: string | undefined;
   readonly provider: string;
   readonly model: string;
   /** True if a call had a price of its own. */
-  isPriced: boolean;
+  isPriced = false;
   /** By all its calls. */
-  readonly used: Sums;
+  readonly used = nothing();
   /** Of that, by those that have ended (until-written), and by those of them whose lines are being written. */
-  readonly ended: Sums;
-  readonly leaving: Sums;
+  readonly ended = nothing();
+  readonly leaving = nothing();
   /** The most that was used at a turn, or before calls were forgotten, in the present span of PEAK_TURNS, and in the one before. */
-  peak: Sums;
-  before: Sums;
+  peak = nothing();
+  before = nothing();
   /** What its line on the disk says. */
-  room: Sums;
-}
+  room = nothing();
 
-/** A call under way that is covered, as its `place`. */
-class Covered {
-  readonly cover: Cover;
-  input = 0;
-  tokens = 0;
-  usd = 0;
-  /** It has ended, or has a line of its own. */
-  hasLeft = false;
-
-  constructor(cover: Cover) {
-    this.cover = cover;
+  constructor(id: string, { key, group, provider, model }: Pick<OpenCall, 'key' | 'group' | 'provider' | 'model'>) {
+    this.id = id;
+    this.key = key;
+    this.group = group;
+    this.provider = provider;
+    this.model = model;
   }
 }
 
-/** The place of a call that has a line of its own. */
-export const OWN_LINE: unknown = { hasLeft: true } satisfies Pick<Covered, 'hasLeft'>;
+/** The place of a call that has a line of its own, or has ended. */
+export const OWN_LINE: unknown = 'own line';
 
 /** A line that is to be written, and what to do when it is. */
 export interface CoverLine {
@@ -98,30 +92,33 @@ export class CallCovers {
 
   /** True for a call under way that has no line of its own. */
   has({ place }: NotedCall): boolean {
-    return place !== undefined && !(place as Covered).hasLeft; // one-place
+    return place instanceof Cover;
   }
 
-  /** The call is covered from now on; what it was noted with before is replaced. False while a line must be written first (covered-first). */
-  take(call: OpenCall): boolean {
-    const { usage } = call;
-    const covered = this.has(call) ? (call.place as Covered) : this.#join(call);
-    return use(covered, countable(usage.inputTokens), countable(usage.totalTokens), countable(call.costUsd ?? call.leastUsd), call.costUsd !== null);
+  /** The call is covered from now on; what was noted of it `before` is replaced. False while a line must be written first (covered-first). */
+  take(call: OpenCall, before?: CallNote): boolean {
+    const { place } = call;
+    if (!(place instanceof Cover)) return use(this.#join(call), call);
+    if (before !== undefined) add(place.used, before, -1);
+    return use(place, call);
   }
 
   /** A covered call has ended with this (until-written). False while a line must be written. */
-  end(call: NotedCall, { usage, costUsd, leastUsd }: Pick<GatewayCall, 'usage' | 'costUsd' | 'leastUsd'>): boolean {
-    const covered = call.place as Covered;
-    covered.hasLeft = true;
-    const isEnough = use(covered, countable(usage?.inputTokens), countable(usage?.totalTokens), countable(costUsd ?? leastUsd), costUsd !== null);
-    move(covered, covered.cover.ended, 1);
-    return isEnough;
+  end(call: NotedCall, ended: CountedNote): boolean {
+    const cover = call.place as Cover;
+    call.place = OWN_LINE;
+    add(cover.used, call, -1);
+    add(cover.ended, ended, 1);
+    cover.ended.calls += 1;
+    return use(cover, ended);
   }
 
   /** The call has a line of its own. */
   leave(call: OpenCall): void {
-    const covered = call.place as Covered;
-    covered.hasLeft = true;
-    move(covered, covered.cover.used, -1);
+    const { used } = call.place as Cover;
+    call.place = OWN_LINE;
+    add(used, call, -1);
+    used.calls -= 1;
     this.#size -= 1;
   }
 
@@ -187,23 +184,23 @@ export class CallCovers {
     for (const cover of this.#covers.values()) cover.room = nothing();
   }
 
-  #join(call: OpenCall): Covered {
-    const covered = new Covered(this.#coverOf(call));
-    call.place = covered;
-    covered.cover.used.calls += 1;
+  #join(call: OpenCall): Cover {
+    const cover = this.#coverOf(call);
+    call.place = cover;
+    cover.used.calls += 1;
     this.#size += 1;
-    return covered;
+    return cover;
   }
 
-  #coverOf({ key, group, provider, model }: OpenCall): Cover {
+  #coverOf(call: OpenCall): Cover {
+    const { key, group, provider, model } = call;
     const recent = this.#recent;
     if (recent !== undefined && recent.key === key && recent.model === model && recent.provider === provider && recent.group === group) return recent;
     const name = `${key}\n${group ?? ''}\n${provider}\n${model}`;
     let cover = this.#covers.get(name);
     if (cover === undefined) {
       this.#ids += 1;
-      const sums = { used: nothing(), ended: nothing(), leaving: nothing(), peak: nothing(), before: nothing(), room: nothing() };
-      cover = { id: `${this.#idStart}-${this.#ids}`, key, group, provider, model, isPriced: false, ...sums };
+      cover = new Cover(`${this.#idStart}-${this.#ids}`, call);
       this.#covers.set(name, cover);
     }
     this.#recent = cover;
@@ -236,20 +233,25 @@ export class CallCovers {
   }
 }
 
-const nothing = (): Sums => ({ calls: 0, input: 0, tokens: 0, usd: 0 });
+function nothing(): Sums {
+  return { calls: 0, input: 0, tokens: 0, usd: 0 };
+}
 
 /** True if the line on the disk covers it. */
-function use(covered: Covered, input: number, tokens: number, usd: number, isPriced: boolean): boolean {
-  const { cover } = covered;
-  const { used } = cover;
-  used.input += input - covered.input;
-  used.tokens += tokens - covered.tokens;
-  used.usd += usd - covered.usd;
-  covered.input = input;
-  covered.tokens = tokens;
-  covered.usd = usd;
-  if (isPriced) cover.isPriced = true;
-  return !exceeds(used, cover.room);
+function use(cover: Cover, noted: CountedNote): boolean {
+  add(cover.used, noted, 1);
+  if (noted.costUsd !== null) cover.isPriced = true;
+  return !exceeds(cover.used, cover.room);
+}
+
+/** What is noted of a call, or what it has used in the end, of which nothing may be known. */
+type CountedNote = Pick<GatewayCall, 'usage' | 'costUsd' | 'leastUsd'>;
+
+function add(to: Sums, { usage, costUsd, leastUsd }: CountedNote, sign: 1 | -1): void {
+  to.usd += sign * countable(costUsd ?? leastUsd);
+  if (usage === null) return;
+  to.input += sign * countable(usage.inputTokens);
+  to.tokens += sign * countable(usage.totalTokens);
 }
 
 /** Adds what these calls use, or with a negative number takes it away. */

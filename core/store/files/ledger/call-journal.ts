@@ -12,7 +12,7 @@ import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, w
 import { isObject, tryParseJson } from '../../../base/json.ts';
 import { keptText } from '../../../base/kept-text.ts';
 import type { Usage } from '../../../types.ts';
-import type { GatewayCall, NotedCall, OpenCall } from '../../port.ts';
+import type { CallNote, GatewayCall, NotedCall, OpenCall } from '../../port.ts';
 import { storageFault } from '../atomic-file.ts';
 import { readRegular, SAFELY } from '../regular-file.ts';
 import { CallCovers, type CoverLine, OWN_LINE, PEAK_TURNS, TURN_MS } from './call-covers.ts';
@@ -76,15 +76,15 @@ export class CallJournal {
   }
 
   /**
-   * Undefined if the call may be sent at once; else resolves when the system has its line. A later note of the same call replaces the first. Rejects with STORAGE_FULL,
+   * Undefined if the call may be sent at once; else resolves when the system has its line. A later note of the same call replaces the one `before`. Rejects with STORAGE_FULL,
    * or the system's own error. noted-first.
    */
-  note(call: OpenCall): Promise<void> | undefined {
+  note(call: OpenCall, before?: CallNote): Promise<void> | undefined {
     this.#noted += 1;
     this.#timer ??= this.#turning();
     if (this.#alone.size > 0 && this.#alone.has(call.id)) this.#alone.set(call.id, call);
     if (this.#covers.has(call) || (call.place === undefined && (this.#busyTurns > 0 || this.#noted > BUSY_NOTES)))
-      return this.#covers.take(call) ? undefined : this.#writeSoon();
+      return this.#covers.take(call, before) ? undefined : this.#writeSoon();
     this.#add(call);
     call.place = OWN_LINE;
     return this.#writeSoon();
@@ -201,10 +201,7 @@ export class CallJournal {
       this.#lookForFile();
       for (const call of alone) this.#add(call);
       this.#write(lines);
-      for (const call of alone) {
-        this.#covers.leave(call);
-        call.place = OWN_LINE;
-      }
+      for (const call of alone) this.#covers.leave(call);
       this.#alone.clear();
       if (lines.length > 0 && this.#isEmpty) this.#empty();
     } catch (error) {

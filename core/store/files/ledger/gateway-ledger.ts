@@ -17,9 +17,9 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { Repeat } from '../../../base/repeat.ts';
-import { halvesOf, isFar, later, type ReachedCap, reachedCap } from '../../../block/costs/caps.ts';
+import { later, type ReachedCap, reachedCap } from '../../../block/costs/caps.ts';
 import type { CoreBus } from '../../../bus.ts';
-import type { CappedKey, Caps, GatewayBook, GatewayCall, NoRoom, NotedCall, OpenCall, PeriodSpend, UnderWay, Used } from '../../port.ts';
+import type { CallNote, CappedKey, Caps, GatewayBook, GatewayCall, NoRoom, NotedCall, OpenCall, PeriodSpend, UnderWay, Used } from '../../port.ts';
 import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { FileSums, lineOf, parseCall } from './gateway-lines.ts';
@@ -119,14 +119,14 @@ export class GatewayLedger implements GatewayBook {
     return this.#reading;
   }
 
-  note(call: OpenCall): Promise<void> | undefined {
-    return this.#isRead ? this.#journal.note(call) : this.#noteOnceRead(call);
+  note(call: OpenCall, before?: CallNote): Promise<void> | undefined {
+    return this.#isRead ? this.#journal.note(call, before) : this.#noteOnceRead(call, before);
   }
 
   /** read-first. */
-  async #noteOnceRead(call: OpenCall): Promise<void> {
+  async #noteOnceRead(call: OpenCall, before: CallNote | undefined): Promise<void> {
     await this.read();
-    await this.#journal.note(call);
+    await this.#journal.note(call, before);
   }
 
   noteAlone(call: OpenCall): void {
@@ -159,8 +159,8 @@ export class GatewayLedger implements GatewayBook {
   #roomOf(key: CappedKey, underWay: UnderWay, now: number): true | NoRoom {
     const today = this.#today(now);
     const accounts = this.#accountsOf(key);
-    for (const { bound, account, halves } of accounts)
-      if (!isFar(halves, this.#spent.summed(account, today), underWay.roughly(bound))) return this.#roomNear(accounts, underWay, now);
+    for (const { caps, account } of accounts)
+      if (!this.#spent.isFar(account, caps, today, underWay.roughly(caps))) return this.#roomNear(accounts, underWay, now);
     return true;
   }
 
@@ -168,8 +168,8 @@ export class GatewayLedger implements GatewayBook {
   #roomNear(accounts: readonly CappedAccount[], underWay: UnderWay, now: number): true | NoRoom {
     let spent: ReachedCap | undefined;
     let close: ReachedCap | undefined;
-    for (const { bound, account, halves } of accounts) {
-      if (isFar(halves, this.#spent.summed(account, this.#today(now)), underWay.roughly(bound))) continue;
+    for (const { caps: bound, account } of accounts) {
+      if (this.#spent.isFar(account, bound, this.#today(now), underWay.roughly(bound))) continue;
       const sums = this.#spent.spentBy(account, this.#today(now));
       spent = later(spent, reachedCap(bound, sums, NOTHING, now));
       if (spent === undefined) close ??= reachedCap(bound, sums, underWay.exactly(bound), now);
@@ -182,7 +182,10 @@ export class GatewayLedger implements GatewayBook {
   #accountsOf(key: CappedKey): readonly CappedAccount[] {
     const known = key.place as KeyAccounts | undefined;
     if (known?.spent === this.#spent) return known.accounts;
-    const accounts = key.bounds.map((bound) => ({ bound, account: this.#spent.account(accountOf(bound.kind, bound.name)), halves: halvesOf(bound) }));
+    const accounts = key.bounds.map((bound) => {
+      const account = this.#spent.account(accountOf(bound.kind, bound.name));
+      return { account, caps: this.#spent.sharedCaps(account, bound) };
+    });
     key.place = { spent: this.#spent, accounts } satisfies KeyAccounts;
     return accounts;
   }
@@ -379,9 +382,8 @@ interface KeyAccounts {
 
 /** A limit of a key, and what was spent under it. */
 interface CappedAccount {
-  readonly bound: Caps;
   readonly account: SpendAccount;
-  readonly halves: Float64Array;
+  readonly caps: Caps;
 }
 
 function accountOf(kind: 'key' | 'group', name: string): string {

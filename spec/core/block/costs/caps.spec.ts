@@ -1,13 +1,11 @@
 import t from 'tap';
-import { halvesOf, isFar, later, reachedCap } from '../../../../core/block/costs/caps.ts';
+import { areSameCaps, later, leftOfHalf, reachedCap } from '../../../../core/block/costs/caps.ts';
 import { checkedFigures, type Figures } from '../../../../core/keys/key-limits.ts';
 
 const NOW = Date.parse('2026-11-25T12:00:00.000Z');
 const bound = (figures: Partial<Figures>) => ({ kind: 'key', name: 'app', ...checkedFigures(figures) }) as const;
 const sums = (usd: number, tokens: number) => ({ usd, tokens, calls: 1, unpricedCalls: 0 });
 const SPENT = { day: sums(1, 100), week: sums(2, 200), month: sums(3, 300) };
-/** The same, with the day apart from the rest of its week and of its month. */
-const APART = { day: sums(1, 100), otherWeek: sums(1, 100), otherMonth: sums(2, 200) };
 const NOTHING = { usd: 0, tokens: 0 };
 
 t.test('each cap is reached by what was spent in its own time, and says when that ends', async (t) => {
@@ -25,18 +23,19 @@ t.test('each cap is reached by what was spent in its own time, and says when tha
   }
 });
 
-t.test('a cap is far while less than half of it would be used up by twice what is under way', async (t) => {
-  const far = (figures: Partial<Figures>, tokens: number) => isFar(halvesOf(bound(figures)), APART, { usd: tokens / 100, tokens });
-  t.equal(far({}, 1e9), true);
-  t.equal(far({ tokensPerDay: 1000 }, 199), true);
-  t.equal(far({ tokensPerDay: 1000 }, 200), false);
-  t.equal(far({ tokensPerDay: 1000, tokensPerMonth: 600 }, 0), false, 'each of them');
-  t.equal(far({ usdPerDay: 4 }, 49), true);
-  t.equal(far({ usdPerDay: 4 }, 50), false);
-  t.equal(far({ usdPerWeek: 6 }, 49), true);
-  t.equal(far({ usdPerWeek: 6 }, 50), false);
-  t.equal(far({ usdPerMonth: 8 }, 49), true);
-  t.equal(far({ usdPerMonth: 8 }, 50), false);
+t.test('what is left of the half of each cap is counted in its own time, and the least of it counts', async (t) => {
+  const left = (figures: Partial<Figures>) => leftOfHalf(bound(figures), SPENT);
+  t.same(left({}), { usd: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY });
+  t.same(left({ tokensPerDay: 1000 }).tokens, 400);
+  t.same(left({ tokensPerDay: 1000, tokensPerMonth: 600 }).tokens, 0, 'the least of both');
+  t.same(left({ usdPerDay: 4, tokensPerDay: 100 }), { usd: 1, tokens: -50 });
+  t.same(left({ usdPerWeek: 8 }).usd, 2);
+  t.same(left({ usdPerMonth: 8 }).usd, 1);
+});
+
+t.test('caps are the same with the same figures', async (t) => {
+  t.equal(areSameCaps(bound({ usdPerWeek: 6 }), bound({ usdPerWeek: 6, requestsPerMinute: 5 })), true);
+  t.equal(areSameCaps(bound({ usdPerWeek: 6 }), bound({ usdPerMonth: 6 })), false);
 });
 
 t.test('of several caps that are reached, the one that ends last counts', async (t) => {

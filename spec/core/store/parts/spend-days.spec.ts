@@ -1,4 +1,5 @@
 import t from 'tap';
+import { checkedFigures, type Figures } from '../../../../core/keys/key-limits.ts';
 import { SpendDays } from '../../../../core/store/parts/spend-days.ts';
 
 const call = (day: string, fields: object = {}) => ({
@@ -88,4 +89,38 @@ t.test('nothing that a call says lowers a sum', async (t) => {
   for (const wrong of [-5000, Number.NaN, Number.POSITIVE_INFINITY]) count(wrong, wrong);
   t.match(spent.spent('2026-11-22', 'app').day, { usd: 1, tokens: 100, calls: 4, unpricedCalls: 0 });
   t.equal(spent.meanOutput('app'), 100);
+});
+
+t.test('a cap is far while less than half of it would be used up by what was spent and twice what is under way', async (t) => {
+  const days = new SpendDays();
+  const caps = (figures: Partial<Figures>) => ({ kind: 'key' as const, name: 'app', ...checkedFigures(figures) });
+  const account = days.account('app');
+  /** How many tokens, and hundredths of as many USD, may be under way. */
+  const mostUnderWay = (of: ReturnType<typeof caps>, day = '2026-11-25'): number => {
+    let tokens = 0;
+    while (tokens < 500 && days.isFar(account, of, day, { usd: tokens / 100, tokens })) tokens += 1;
+    return tokens - 1;
+  };
+  const [ofDay, ofMonth, usdOfDay] = [caps({ tokensPerDay: 200 }), caps({ tokensPerDay: 200, tokensPerMonth: 100 }), caps({ usdPerDay: 4 })];
+  t.same([mostUnderWay(ofDay), mostUnderWay(ofMonth), mostUnderWay(usdOfDay), mostUnderWay(caps({}))], [49, 24, 99, 499]);
+  days.count(call('2026-11-24'));
+  t.same([mostUnderWay(ofDay), mostUnderWay(ofMonth), mostUnderWay(usdOfDay)], [49, 17, 99], 'another day counts for the month alone');
+  days.count(call('2026-11-25'));
+  days.count(call('2026-11-25'));
+  t.same([mostUnderWay(ofDay), mostUnderWay(usdOfDay), mostUnderWay(ofMonth)], [34, 49, 2]);
+  t.equal(mostUnderWay(ofMonth), 2);
+  days.count(call('2026-11-25'));
+  t.equal(mostUnderWay(ofMonth), -1, 'counted at once, by the same caps as before');
+  t.same([mostUnderWay(ofDay), mostUnderWay(ofDay, '2026-11-26'), mostUnderWay(ofDay, '2026-11-24')], [27, 49, 42], 'whatever day it is');
+});
+
+t.test('caps with the same figures are the same object for all keys of a group', async (t) => {
+  const days = new SpendDays();
+  const caps = (tokensPerDay: number) => ({ kind: 'group' as const, name: 'team', ...checkedFigures({ tokensPerDay }) });
+  const [account, first] = [days.account('group:team'), caps(100)];
+  t.equal(days.sharedCaps(account, first), first);
+  days.isFar(account, first, '2026-11-25', { usd: 0, tokens: 0 });
+  t.equal(days.sharedCaps(account, caps(100)), first);
+  const other = caps(50);
+  t.equal(days.sharedCaps(account, other), other);
 });
