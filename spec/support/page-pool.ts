@@ -95,7 +95,7 @@ export async function newPage(browser: Browser, { width, height, theme, reducedM
 export async function takePage(browser: Browser, look: PageLook): Promise<Page> {
   const page = free.get(hasTouch(look.width))?.pop();
   if (page === undefined) return newPage(browser, look);
-  await restless(page, true);
+  await setRest(page, false);
   const { width, height, theme, reducedMotion } = look;
   const before = page.viewportSize();
   if (before?.width !== width || before.height !== height) await page.setViewportSize({ width, height });
@@ -112,17 +112,27 @@ export async function putBack(page: Page): Promise<void> {
   for (const other of page.context().pages()) if (other !== page) await other.close();
   await page.context().clearPermissions();
   await page.mouse.move(OUTSIDE, OUTSIDE);
-  await restless(page, false);
+  await setRest(page, true);
   const isTouched = touched.has(page);
   free.set(isTouched, [...(free.get(isTouched) ?? []), page]);
 }
 
+/** The debugger of a page, one for all its tests. */
+async function debuggerOf(page: Page): Promise<CDPSession> {
+  const own = debuggers.get(page) ?? (await page.context().newCDPSession(page));
+  debuggers.set(page, own);
+  return own;
+}
+
 /** at-rest. */
-async function restless(page: Page, isSo: boolean): Promise<void> {
-  let debuggerOf = debuggers.get(page);
-  debuggerOf ??= await page.context().newCDPSession(page);
-  debuggers.set(page, debuggerOf);
-  await debuggerOf.send('Emulation.setScriptExecutionDisabled', { value: !isSo });
+async function setRest(page: Page, value: boolean): Promise<void> {
+  await (await debuggerOf(page)).send('Emulation.setScriptExecutionDisabled', { value });
+}
+
+/** Runs a large script in the document of a page. `page.evaluate` would read it in this process as well, and let the page evaluate it as a text, for twice the time. */
+export async function runScript(page: Page, expression: string): Promise<void> {
+  const { exceptionDetails } = await (await debuggerOf(page)).send('Runtime.evaluate', { expression: `${expression};0`, silent: true });
+  if (exceptionDetails !== undefined) throw new Error(exceptionDetails.text);
 }
 
 /** Lets time pass for the timers of a page, `ms` at a time, until something is so: what is to run in so long runs at once. Its clock is left alone. */
