@@ -20,6 +20,7 @@ t.test('a message is answered while one looks, and stays after a reload', async 
   t.equal(await page.locator('strong', { hasText: 'there' }).count(), 1, 'Markdown becomes elements');
   await page.reload();
   await page.getByText('two', { exact: true }).waitFor();
+  await page.getByText('Who are you?').first().waitFor();
   t.equal(await page.getByText('Who are you?').count(), 1, 'once');
 });
 

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { axeFindings, closeBrowser, inWhole, openWorld, type World } from '../support/browser.ts';
+import { passTime } from '../support/page-pool.ts';
 
 t.teardown(closeBrowser);
 
@@ -34,6 +35,9 @@ function boxes(
       })),
   );
 }
+
+/** How long the page waits between two looks at the gateway. */
+const FIGURES_MS = 5000;
 
 const distinct = (values: readonly number[]): number => new Set(values).size;
 
@@ -274,7 +278,7 @@ t.test('a local server that does not run is not called ready, until it has answe
   world.standIn.onMessage(/./, { content: 'Yes.' });
   await world.standIn.start();
   await world.api('POST', '/v1/chat', { adapter: 'ollama', model: 'stand-in', messages: [{ role: 'user', content: 'Hello' }] });
-  await row.getByText('Ready', { exact: true }).waitFor();
+  await passTime(page, FIGURES_MS, 'the provider is ready', () => row.getByText('Ready', { exact: true }).isVisible());
 });
 
 t.test('at 390 px an answer of the playground comes into view, and a wrong field stands above what covers the foot', inWhole, async (t) => {

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import t from 'tap';
 import { axeFindings, closeBrowser, inWhole, isWhole, openWorld, type World } from '../support/browser.ts';
 import { PAGE_PATHS } from '../support/page-paths.ts';
+import { passTime } from '../support/page-pool.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 t.teardown(closeBrowser);
 
+/** How long the first steps wait between two looks for a provider. */
+const LOOK_MS = 3000;
 const BLOCK_TABS = ['', '/memory', '/config', '/logs', '/costs', '/history'].map((tab) => `/ui/blocks/ada${tab}`);
 const PATHS = [...PAGE_PATHS, ...BLOCK_TABS, '/ui/nothing'];
 
@@ -136,7 +139,7 @@ t.test('case 39: a first run goes from an empty workspace to an answer, and a pr
   await page.getByText('Nothing can answer yet.').waitFor();
   t.equal(await page.locator('.steps .done').count(), 1);
   await world.standIn.start();
-  await page.getByText('A provider is ready').waitFor({ timeout: 30_000 });
+  await passTime(page, LOOK_MS, 'the step is ticked', () => page.getByText('A provider is ready').isVisible());
   await page.getByRole('button', { name: 'New block' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('ada');
   await page.getByRole('dialog').getByLabel('Model').fill('ollama/stand-in');

@@ -3,6 +3,7 @@ import t from 'tap';
 import { PATIENCE_MS } from '../../transports/dashboard/data/socket.ts';
 import { closeBrowser, isWhole, openWorld } from '../support/browser.ts';
 import { PAGE_PATHS } from '../support/page-paths.ts';
+import { passTime } from '../support/page-pool.ts';
 
 t.teardown(closeBrowser);
 
@@ -10,6 +11,9 @@ t.teardown(closeBrowser);
 const IDLE_MS = 15_000;
 const TABS = ['', '/memory', '/config', '/logs', '/costs', '/history'].map((tab) => `/ui/blocks/ada${tab}`);
 const PATHS = [...PAGE_PATHS, ...TABS, '/ui/gateway?tab=programs', '/ui/search?find=sky'];
+/** How long the page waits between two looks at the figures of the gateway, and at the costs. */
+const FIGURES_MS = 5000;
+const COSTS_MS = 10_000;
 /** First steps look for a provider that is started meanwhile; here there is one. */
 const IN_SHORT = ['/ui/blocks/ada', '/ui/gateway'];
 
@@ -62,12 +66,12 @@ t.test('the figures and requests of the gateway, and the costs, are read again w
   const page = await world.page('/ui/gateway');
   await page.getByText('No request is under way.').waitFor();
   await ask();
+  await passTime(page, FIGURES_MS, 'the figures are read again', () => page.locator('.plot').first().isVisible());
   await page.getByRole('button', { name: 'Last 500 1' }).waitFor();
-  await page.locator('.plot').first().waitFor();
   await world.show(page, '/ui/costs');
   const calls = page.locator('table').first().locator('tbody tr').first();
   await calls.waitFor();
   const before = await calls.innerText();
   await ask();
-  await page.waitForFunction((old) => (document.querySelector('table tbody tr') as HTMLElement | null)?.innerText !== old, before);
+  await passTime(page, COSTS_MS, 'the costs are read again', async () => (await calls.innerText()) !== before);
 });

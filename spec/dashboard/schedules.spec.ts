@@ -1,7 +1,11 @@
 import t from 'tap';
 import { axeFindings, closeBrowser, openWorld } from '../support/browser.ts';
+import { passTime } from '../support/page-pool.ts';
 
 t.teardown(closeBrowser);
+
+/** How long a note stands. */
+const NOTE_MS = 7000;
 
 interface Listed {
   readonly schedules: readonly {
@@ -54,6 +58,7 @@ t.test('schedules are added, changed, run, paused, resumed and removed, on a pho
   await page.getByRole('button', { name: 'Change…' }).click();
   await page.getByRole('button', { name: 'Every', exact: true }).click();
   await page.getByLabel('When').fill('6h');
+  await passTime(page, NOTE_MS, 'no note covers the foot of the dialog', async () => (await page.locator('.toast').count()) === 0);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('every 6h').waitFor();
   t.match(await listed(), [{ id: 'brief', every: '6h' }]);

@@ -14,7 +14,7 @@ import { type Browser, chromium, type Disposable, type Page } from 'playwright-c
 import type { Test } from 'tap';
 import { findChromium } from './find-chromium.ts';
 import { freePort } from './free-port.ts';
-import { forgetPages, newPage, putBack, takePage } from './page-pool.ts';
+import { forgetPages, newPage, putBack, runScript, takePage } from './page-pool.ts';
 import { PageRest } from './page-rest.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -380,7 +380,7 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
   if (!isWhole && examined.has(place)) return [];
   examined.add(place); // once-each
   // Through the debugger, since the page's policy allows no foreign script.
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(readFileSync(AXE, 'utf8'));
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await runScript(page, readFileSync(AXE, 'utf8'));
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { readonly axe: Axe };
     const { violations } = await axe.run({
