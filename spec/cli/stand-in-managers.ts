@@ -17,13 +17,21 @@ export interface ManagerHome {
 
 const UNIT = '"$HOME/.config/systemd/user/blockhouse.service"';
 const AGENT = '"$HOME/Library/LaunchAgents/blockhouse.plist"';
-const STOP = 'if [ -s "$HOME/pid" ]; then p=$(cat "$HOME/pid"); : > "$HOME/pid"; kill "$p"; while kill -0 "$p" 2>/dev/null; do sleep 0.05; done; fi';
+/** A process that has ended is no more, also while its last line in the table of processes waits for its parent to read it. The first process of a container may take seconds to do so. */
+const LIVES = `lives() {
+  kill -0 "$1" 2>/dev/null || return 1
+  [ -r "/proc/$1/stat" ] || return 0
+  read -r stat < "/proc/$1/stat" || return 1
+  case "$stat" in *') Z '*) return 1;; esac
+} 2>/dev/null`;
+const STOP = 'if [ -s "$HOME/pid" ]; then p=$(cat "$HOME/pid"); : > "$HOME/pid"; kill "$p"; while lives "$p"; do sleep 0.02; done; fi';
 /** systemd's quotes are those of a shell, for the paths of these tests. */
 const START_UNIT = `eval "exec $(sed -n 's/^ExecStart=//p' ${UNIT})" </dev/null >/dev/null 2>&1 & echo $! > "$HOME/pid"`;
 const START_AGENT = `eval "exec $(sed -n '/<array>/,/<.array>/s/.*<string>\\(.*\\)<.string>.*/"\\1"/p' ${AGENT} | tr '\\n' ' ')" </dev/null >/dev/null 2>&1 & echo $! > "$HOME/pid"`;
-const RUNS = '[ -s "$HOME/pid" ] && kill -0 "$(cat "$HOME/pid")" 2>/dev/null';
+const RUNS = '[ -s "$HOME/pid" ] && lives "$(cat "$HOME/pid")"';
 
 const SYSTEMCTL = `#!/bin/sh
+${LIVES}
 echo "systemctl $*" >> "$HOME/calls"
 if [ -e "$HOME/no-session" ]; then echo 'Failed to connect to bus: No medium found' >&2; exit 1; fi
 if [ "$2" = "$(cat "$HOME/fails" 2>/dev/null)" ]; then echo 'Access denied' >&2; exit 1; fi
@@ -38,6 +46,7 @@ esac
 `;
 
 const LAUNCHCTL = `#!/bin/sh
+${LIVES}
 echo "launchctl $*" >> "$HOME/calls"
 case "$1 $2" in
   'print gui/'*/blockhouse) ${RUNS} || { echo 'Could not find service' >&2; exit 113; }
@@ -70,4 +79,9 @@ export function managerHome(t: Test): ManagerHome {
   });
   const env = { HOME: home, PATH: `${bin}:${process.env['PATH']}`, NO_COLOR: '1' };
   return { home, env, calls: () => read('calls').split('\n'), pid };
+}
+
+/** What `LIVES` says, of a process that was there. */
+export function hasEnded(pid = 0): boolean {
+  return spawnSync('sh', ['-c', `${LIVES}\nlives "$1"`, 'sh', String(pid)]).status === 1;
 }

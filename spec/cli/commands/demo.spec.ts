@@ -10,14 +10,17 @@ import { CLI, ROOT, run, runHere } from '../run.ts';
 import { sweep } from '../../support/sweep.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
+const SIGNALS = (['SIGINT', 'SIGTERM'] as const).slice(0, sweep(2, 1));
+
 function startDemo(t: Test, args: string[]) {
   const folder = testFolder(t);
   const env = { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder };
   const child = spawn(process.execPath, [CLI, 'demo', ...args], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
-  const leftovers = (): string[] => readdirSync(folder).filter((name) => name.startsWith('blockhouse-demo'));
-  return { child, leftovers };
+  return { child, leftovers: () => leftIn(folder) };
 }
+
+const leftIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('blockhouse-demo'));
 
 async function served(stdout: Readable): Promise<{ readonly shown: string; readonly url: string | undefined }> {
   let shown = '';
@@ -28,33 +31,62 @@ async function served(stdout: Readable): Promise<{ readonly shown: string; reado
   return { shown, url: /curl -s (\S+)\/v1\/chat/.exec(shown)?.[1] };
 }
 
-t.test('--once shows two answers of the gateway and one of a block, each plainly from no model, and leaves nothing behind', async (t) => {
-  const { child, leftovers } = startDemo(t, ['--once']);
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  t.equal(stderr, '');
-  t.equal(child.exitCode, 0);
-  t.match(stdout, /serves on .*http:\/\/127\.0\.0\.1:\d+/);
-  for (const said of ['Hello?', 'Stream something to me.', 'Who are you?'])
-    t.match(stdout, `No model has answered: this is the echo provider of this server. You wrote: “${said}”.`);
-  t.match(stdout, 'ada: No model has answered');
-  t.match(stdout, /\/ui\/#code=\S+/);
-  t.notMatch(stdout, 'bh_');
-  t.same(leftovers(), []);
-});
+/** `npm run demo`, as a process group. */
+function startByNpm(t: Test) {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { demo: string } };
+  const script = scripts.demo.replace('npm run --silent build', 'true'); // the build is there, and other tests use it
+  const folder = testFolder(t);
+  const env = { PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}`, HOME: folder, TMPDIR: folder, npm_lifecycle_event: 'demo' };
+  const shell = spawn('sh', ['-c', script], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  t.teardown(() => endGroup(shell.pid));
+  return { shell, leftovers: () => leftIn(folder) };
+}
 
-for (const signal of (['SIGINT', 'SIGTERM'] as const).slice(0, sweep(2, 1))) {
-  t.test(`it serves until ${signal}, then ends with 0 and leaves nothing behind`, async (t) => {
-    const { child, leftovers } = startDemo(t, []);
-    const { shown, url } = await served(child.stdout);
-    t.equal((await fetch(`${url}/v1/health`)).status, 200);
-    t.match(shown, 'auth set');
-    child.kill(signal);
-    await once(child, 'exit');
+t.test('a demo', async (t) => {
+  // Beside each other: the echo writes one word after the other, and so a demo mostly waits.
+  const tour = startDemo(t, ['--once']);
+  const lasting = SIGNALS.map((signal) => ({ signal, ...startDemo(t, []) }));
+  const byNpm = startByNpm(t);
+
+  await t.test('--once shows two answers of the gateway and one of a block, each plainly from no model, and leaves nothing behind', async (t) => {
+    const { child, leftovers } = tour;
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    t.equal(stderr, '');
     t.equal(child.exitCode, 0);
+    t.match(stdout, /serves on .*http:\/\/127\.0\.0\.1:\d+/);
+    for (const said of ['Hello?', 'Stream something to me.', 'Who are you?'])
+      t.match(stdout, `No model has answered: this is the echo provider of this server. You wrote: “${said}”.`);
+    t.match(stdout, 'ada: No model has answered');
+    t.match(stdout, /\/ui\/#code=\S+/);
+    t.notMatch(stdout, 'bh_');
+    t.same(leftovers(), []);
+  });
+
+  for (const { signal, child, leftovers } of lasting) {
+    await t.test(`it serves until ${signal}, then ends with 0 and leaves nothing behind`, async (t) => {
+      const { shown, url } = await served(child.stdout);
+      t.equal((await fetch(`${url}/v1/health`)).status, 200);
+      t.match(shown, 'auth set');
+      child.kill(signal);
+      await once(child, 'exit');
+      t.equal(child.exitCode, 0);
+      await t.rejects(fetch(`${url}/v1/health`));
+      t.same(leftovers(), []);
+    });
+  }
+
+  await t.test('a SIGTERM to npm, which ends only the shell of the script, ends the demo and its server', async (t) => {
+    const { shell, leftovers } = byNpm;
+    const { url } = await served(shell.stdout);
+    t.equal((await fetch(`${url}/v1/health`)).status, 200);
+    shell.stdout.resume();
+    const closed = once(shell.stdout, 'close'); // when the last process has ended that writes to it
+    shell.kill('SIGTERM');
+    await closed;
     await t.rejects(fetch(`${url}/v1/health`));
     t.same(leftovers(), []);
   });
-}
+});
 
 t.test('a port that somebody has chosen is used, or said to be taken; the usual one makes way for a free one', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
@@ -67,26 +99,6 @@ t.test('a port that somebody has chosen is used, or said to be taken; the usual 
   writeFileSync(file, '');
   t.match(await run(t, ['demo'], { env: { TMPDIR: file } }), { code: 5, stderr: /^blockhouse: The demo needs a temporary folder: / });
   t.match(await runHere(t, ['demo', '--json']), { code: 2, stderr: /has no JSON output/ });
-});
-
-t.test('a SIGTERM to npm, which ends only the shell of the script, ends the demo and its server', async (t) => {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { demo: string } };
-  const script = scripts.demo.replace('npm run --silent build', 'true'); // the build is there, and other tests use it
-  const folder = testFolder(t);
-  const env = { PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}`, HOME: folder, TMPDIR: folder, npm_lifecycle_event: 'demo' };
-  const shell = spawn('sh', ['-c', script], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
-  t.teardown(() => endGroup(shell.pid));
-  const { url } = await served(shell.stdout);
-  t.equal((await fetch(`${url}/v1/health`)).status, 200);
-  shell.stdout.resume();
-  const closed = once(shell.stdout, 'close'); // when the last process has ended that writes to it
-  shell.kill('SIGTERM');
-  await closed;
-  await t.rejects(fetch(`${url}/v1/health`));
-  t.same(
-    readdirSync(folder).filter((name) => name.startsWith('blockhouse-demo')),
-    [],
-  );
 });
 
 /** What a failed test has left of the processes that it started. */

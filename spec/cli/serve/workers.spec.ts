@@ -95,7 +95,7 @@ t.test('workers need --gateway-only or a database, and must be a number', async 
   for (const count of ['0', 'many'])
     t.match(await runHere(t, ['serve', '--gateway-only', '--workers', count]), { code: 2, stderr: /--workers must be a whole number from 1/ });
   const workspace = testFolder(t);
-  const away = await run(t, ['serve', '--workers', '2', '--port', '0', '--store', 'postgres://127.0.0.1:1/db', '--workspace', workspace]);
+  const away = await runHere(t, ['serve', '--workers', '2', '--port', '0', '--store', 'postgres://127.0.0.1:1/db', '--workspace', workspace]);
   t.match(away, { code: 5, stdout: '', stderr: /^blockhouse: [^\n]+\n$/ });
   t.notOk(existsSync(join(workspace, '.lock')));
 });
