@@ -128,7 +128,7 @@ export class World {
 
   /** The longest time that work held up the event loop since the last call, in milliseconds; 0 for a server that has ended. Linux only. */
   async worstStallMs(): Promise<number> {
-    return (await worstStallMs(this.child, this.#home, START_LIMIT_MS)) ?? 0;
+    return (await worstStallMs(this.child, this.#home, { limitMs: START_LIMIT_MS })) ?? 0;
   }
 
   /** Ends what was started and removes what was written. */

@@ -168,10 +168,10 @@ function isBorder(byte: number | undefined): boolean {
   return byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || isBlank(byte);
 }
 
-/** The first place from `at` on that is no blank. */
-export function skipBlanks(text: Uint8Array, at: number): number {
+/** The first place from `at` on that is no blank; those from `end` on are not looked at. */
+export function skipBlanks(text: Uint8Array, at: number, end = text.length): number {
   let next = at;
-  while (isBlank(text[next])) next += 1;
+  while (next < end && isBlank(text[next])) next += 1;
   return next;
 }
 

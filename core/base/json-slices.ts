@@ -385,11 +385,11 @@ class SlicedParse {
   }
 
   #isBlank(from: number, to: number): boolean {
-    return skipBlanks(this.#bytes, from) >= to;
+    return skipBlanks(this.#bytes, from, to) >= to; // what follows is looked at with the slices that follow
   }
 
   #assertBlank(from: number, to: number): void {
-    const word = skipBlanks(this.#bytes, from);
+    const word = skipBlanks(this.#bytes, from, to);
     if (word < to) throw this.#fault(word);
   }
 }

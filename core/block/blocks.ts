@@ -1,6 +1,7 @@
 // Assembles `core.blocks`: each operation finds its block, sends a command to its actor or changes a file, and answers.
 
 import { fromPromise } from 'xstate';
+import type { ActorSystem } from '../base/abortable.ts';
 import { type BlockFile, callApart } from '../bus.ts';
 import { BlockhouseError, faultText, takenOver } from '../errors.ts';
 import { MAX_PAGE } from '../store/parts/list-query.ts';
@@ -21,7 +22,7 @@ import { type Lifecycle, lifecycleOf } from './lifecycle.ts';
 import { OpenBlocks } from './open-blocks.ts';
 import type { OperationsContext } from './operations.ts';
 import { answerOperation } from './operations-answer.ts';
-import { archiveOperations, Moves } from './operations-archive.ts';
+import { archiveOperations, Moves, worldOf } from './operations-archive.ts';
 import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
 import { hookOperations } from './operations-hooks.ts';
@@ -65,7 +66,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
         {
           ref,
           world,
-          machine: machine(),
+          machine: blockMachine(),
           giveBack: (claim, rest) => owners.giveBack(claim, rest),
           onStale: () => index.markStale(ref.name),
           onFault: (what, error) => onFault(what, error, ref.name),
@@ -98,15 +99,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     onFault,
   };
   const moves = new Moves(context);
-  let made: BlockMachine | undefined;
-  /** Made for the first block: it takes some milliseconds, and the start of a server would wait for them. */
-  const machine = (): BlockMachine => {
-    made ??= provideWork(
-      createBlockMachine(() => world.now()),
-      moves,
-    );
-    return made;
-  };
+  movesOf.set(world, moves);
   const monitors = monitorOperations(context);
   world.schedules.provide(scheduleWork(context));
   world.notify.provide(notifyWork(context));
@@ -144,7 +137,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     start: monitors.start,
     stop: monitors.stop,
     restart: monitors.restart,
-    ...archiveOperations(context, { machine, moves, onStayed: monitors.goOn, start: monitors.start }),
+    ...archiveOperations(context, { machine: blockMachine, moves, onStayed: monitors.goOn, start: monitors.start }),
     ...lifecycleOf(context, { index, feed, halt }),
     counts: () => index.counts(),
     list: () => index.list(),
@@ -222,18 +215,28 @@ function tellRuns({ bus, store }: WorkspaceContext, ran: (fact: RunFact) => void
   store.signals.onRun(ran);
 }
 
-/** One machine for all blocks, because a definition for each would need more memory than the rest of a block. */
-function provideWork(machine: BlockMachine, moves: Moves): BlockMachine {
-  return machine.provide({
+/** All blocks share one machine, because a definition for each would need more memory than the rest of a block. Its work finds its block by the actor system. */
+let machine: BlockMachine | undefined;
+const movesOf = new WeakMap<WorkspaceContext, Moves>();
+
+/** Made for the first block: it takes some milliseconds, and the start of a server would wait for them. */
+function blockMachine(): BlockMachine {
+  const moves = (system: ActorSystem): Moves => {
+    const found = movesOf.get(worldOf(system));
+    if (found === undefined) throw new Error('The block belongs to no workspace.');
+    return found;
+  };
+  machine ??= createBlockMachine((system) => worldOf(system).now()).provide({
     actors: {
       ...monitorActors(blockOf),
-      archive: fromPromise<Stored, { readonly wasRunning: boolean }>(({ system, input }) => moves.archive(blockOf(system), input.wasRunning)),
-      restore: fromPromise<Unconfirmed, { readonly archiveName: string; readonly name: string }>(({ input }) => moves.restore(input)),
-      remove: fromPromise<Unconfirmed, { readonly archiveName: string }>(({ input }) => moves.remove(input)),
+      archive: fromPromise<Stored, { readonly wasRunning: boolean }>(({ system, input }) => moves(system).archive(blockOf(system), input.wasRunning)),
+      restore: fromPromise<Unconfirmed, { readonly archiveName: string; readonly name: string }>(({ system, input }) => moves(system).restore(input)),
+      remove: fromPromise<Unconfirmed, { readonly archiveName: string }>(({ system, input }) => moves(system).remove(input)),
     },
     actions: {
       openRun: ({ system }) => blockOf(system).openRun(),
       closeRun: ({ system }) => blockOf(system).closeRun(),
     },
   });
+  return machine;
 }

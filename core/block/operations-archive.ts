@@ -10,20 +10,22 @@
 
 import PQueue from 'p-queue';
 import { createActor } from 'xstate';
+import type { ActorSystem } from '../base/abortable.ts';
 import { type ArchiveInfo, RenameBlock, RestoreArchive } from '../schemas/block-api.ts';
 import type { Warning } from '../schemas/chat.ts';
 import { assertNewName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Stored, Unconfirmed } from '../store/port.ts';
-import { ask } from './actor/ask.ts';
+import { ask, type BlockActor } from './actor/ask.ts';
 import type { BlockMachine } from './actor/machine.ts';
 import type { Blocks } from './api.ts';
-import type { Block } from './block.ts';
+import { type Block, blockOf } from './block.ts';
 import { waitingIn } from './conversation/counts.ts';
 import type { OperationsContext } from './operations.ts';
 import { renameBlock } from './operations-rename.ts';
 import { cancelCopiedRuns } from './operations-runs.ts';
 import { importedSkills } from './operations-skills.ts';
+import type { WorkspaceContext } from './reply/block-context.ts';
 import { assertConfigSize } from './status/config-rules.ts';
 import { connectionWarnings } from './status/connection-warnings.ts';
 import { unlessDamaged } from './status/readiness.ts';
@@ -189,11 +191,26 @@ async function cancelledTasks(block: Block): Promise<void> {
   await cancelTasksOf(block, block.claim);
 }
 
+/** Workspaces by actor system, of actors whose block is still in the archive. */
+const archived = new WeakMap<ActorSystem, WorkspaceContext>();
+
+/** The workspace of an actor system. */
+export function worldOf(system: ActorSystem): WorkspaceContext {
+  return archived.get(system) ?? blockOf(system).world;
+}
+
+/** The actor of a block that is in the archive. */
+function startArchived(machine: BlockMachine, world: WorkspaceContext, input: Archived & Named): BlockActor {
+  const actor = createActor(machine, { input });
+  archived.set(actor.system, world);
+  return actor.start();
+}
+
 /** The actor of the archived block becomes that of the restored one. */
 async function restore({ world, blocks }: OperationsContext, machine: BlockMachine, given: string, wanted: string | undefined): Promise<Named> {
   const { archiveName, originalName } = await world.store.archive.find(given);
   const name = wanted ?? originalName;
-  const actor = createActor(machine, { input: { name: originalName, archiveName } }).start();
+  const actor = startArchived(machine, world, { name: originalName, archiveName });
   const unconfirmed = await blocks.restore(name, actor);
   world.bus.emit('block.restored', { block: name, archiveName });
   if (name !== originalName) {
@@ -206,7 +223,7 @@ async function restore({ world, blocks }: OperationsContext, machine: BlockMachi
 
 async function purge({ world }: OperationsContext, machine: BlockMachine, given: string): Promise<Archived> {
   const { archiveName, originalName } = await world.store.archive.find(given);
-  const actor = createActor(machine, { input: { name: originalName, archiveName } }).start();
+  const actor = startArchived(machine, world, { name: originalName, archiveName });
   const unconfirmed = await ask(actor, { type: 'block.remove' });
   world.bus.emit('archive.removed', { archiveName });
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway

@@ -1,8 +1,9 @@
 // A database with the schema of this version, for one test.
 //
 // one-template: to make the schema takes four times as long as to copy a database that has it.
+// asked-together: to prepare statements changes nothing, so those of all specs of a process are prepared in one database.
 import { randomBytes } from 'node:crypto';
-import type { Test } from 'tap';
+import root, { type Test } from 'tap';
 import { assertMigrated, migrate } from '../../core/store/postgres/migrate.ts';
 import { parseStorePlace } from '../../core/store/postgres/place.ts';
 import { Database, type DatabaseOptions, type Statement } from '../../core/store/postgres/pool.ts';
@@ -76,13 +77,17 @@ export async function migrated(t: Test): Promise<Migrated> {
   };
 }
 
+/** asked-together. */
+let asked: Promise<Migrated> | undefined;
+
 /** The database understands each of these statements, and each has a name of its own. */
 export async function statementsAreSound(t: Test, statements: Readonly<Record<string, Statement>>): Promise<void> {
-  const { database, ask } = await migrated(t);
+  asked ??= migrated(root);
+  const { database, ask } = await asked;
   const all = Object.entries(statements).filter(([, { name }]) => name !== ''); // those are no queries, and have no plan
   t.equal(new Set(all.map(([, { name }]) => name)).size, all.length);
   for (const [constant, { name, text }] of all) {
-    await t.resolves(ask(`prepare ${name.replaceAll('-', '_')} as ${database.text(text)}`), constant);
+    await t.resolves(ask(`prepare ${name.replaceAll('-', '_')} as ${database.text(text)}; deallocate all`), constant);
   }
 }
 

@@ -128,8 +128,8 @@ async function endOf(holder: ChildProcess | undefined): Promise<void> {
 type Client = pg.Client & { ref(): void; unref(): void };
 /** used-again: clients that wait for a next statement, by address. To connect costs more than most statements. */
 const idle = new Map<string, Set<Client>>();
-/** So long they wait. */
-const IDLE_MS = 200;
+/** So long they wait: longer than most tests take, which have their database made at the begin and dropped at the end. */
+const IDLE_MS = 5000;
 
 /** One statement of its own, for a test that looks at or changes what a store did. `bh.` is the schema of `store`. Statements at a time have a connection each. */
 export async function ask(store: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {

@@ -14,14 +14,19 @@ export function stallEnvironment(home: string): Record<string, string> {
   return { NODE_OPTIONS: `--require ${join(import.meta.dirname, 'stall-watch.cjs')}`, STALL_FILE: stallFileOf(home) };
 }
 
-/**
- * The longest time that work held up the event loop since the last call, in milliseconds; undefined for a server that has ended. Collects garbage,
- * too. Linux only, elsewhere 0.
- */
-export async function worstStallMs(child: ChildProcess, home: string, limitMs?: number): Promise<number | undefined> {
+/** How a server is asked for its stalls. */
+export interface StallQuestion {
+  readonly limitMs?: number;
+  /** False leaves its garbage where it is: to collect it takes 50 ms of processor time. */
+  readonly collects?: boolean;
+}
+
+/** The longest time that work held up the event loop since the last call, in milliseconds; undefined for a server that has ended. Linux only, elsewhere 0. */
+export async function worstStallMs(child: ChildProcess, home: string, { limitMs, collects = true }: StallQuestion = {}): Promise<number | undefined> {
   if (process.platform !== 'linux') return 0;
   const file = stallFileOf(home);
-  rmSync(file, { force: true });
+  if (collects) writeFileSync(file, 'collect');
+  else rmSync(file, { force: true });
   child.kill('SIGUSR2');
   let text = '';
   const isTold = (): boolean => {
@@ -29,7 +34,7 @@ export async function worstStallMs(child: ChildProcess, home: string, limitMs?: 
     return text.endsWith('}') || child.exitCode !== null || child.signalCode !== null;
   };
   await until('the server has told its stalls', isTold, limitMs);
-  return text === '' ? undefined : (JSON.parse(text) as { worstMs: number }).worstMs;
+  return text.endsWith('}') ? (JSON.parse(text) as { worstMs: number }).worstMs : undefined;
 }
 
 /** Sockets, pipes and files of a process; Linux only, elsewhere 0. */

@@ -8,10 +8,10 @@
 import { not, type SnapshotFrom } from 'xstate';
 import type { BlockState } from '../../schemas/block-pulse.ts';
 import { monitorRegion } from './monitor-region.ts';
-import { initialContext, setUpMachine } from './setup.ts';
+import { initialContext, setUpMachine, type System } from './setup.ts';
 
-/** The machine without its work, which is provided in blocks.ts. `now` in epoch milliseconds. */
-export function createBlockMachine(now: () => number) {
+/** The machine without its work, which is provided in blocks.ts. `now` in epoch milliseconds, by the actor system of a block. */
+export function createBlockMachine(now: (system: System) => number) {
   const machine = setUpMachine(now);
 
   const life = machine.createStateConfig({

@@ -1,7 +1,7 @@
 // The named guards, actions, delays and actors of a block's machine. The states are in machine.ts (life, memory, server) and in
 // monitor-region.ts; the events and the context are in types.ts. Pure: no I/O.
 
-import { and, assign, emit, fromPromise, raise, sendTo, setup, stateIn } from 'xstate';
+import { type AnyActorRef, and, assign, emit, fromPromise, raise, sendTo, setup, stateIn } from 'xstate';
 import { BlockhouseError, type ErrorCode } from '../../errors.ts';
 import type { BlockMemory } from '../../schemas/block-memory.ts';
 import type { BlockState, CurrentTask } from '../../schemas/block-pulse.ts';
@@ -78,9 +78,12 @@ function wasCancelled(event: object): boolean {
   return 'output' in event && (event.output as { readonly cancelled?: boolean }).cancelled === true;
 }
 
-/** The xstate setup of the machine. `now` in epoch milliseconds. */
-export function setUpMachine(now: () => number) {
-  const at = (): string => new Date(now()).toISOString();
+/** xstate's system of the actor of a block and of those that it has invoked. */
+export type System = AnyActorRef['system'];
+
+/** The xstate setup of the machine. `now` in epoch milliseconds, by the actor system of a block. */
+export function setUpMachine(now: (system: System) => number) {
+  const at = (system: System): string => new Date(now(system)).toISOString();
   return setup({
     types: {
       context: {} as MachineContext,
@@ -142,18 +145,18 @@ export function setUpMachine(now: () => number) {
       /** Called before everything else of a run; `closeRun` is called after everything else. Both are provided in blocks.ts. */
       openRun: () => undefined,
       closeRun: () => undefined,
-      beginRun: assign((_, cause: Cause) => ({ ...FRESH_RUN, ...cause, startedAt: at() })),
-      noteEnd: assign(() => ({ stoppedAt: at() })),
+      beginRun: assign(({ system }, cause: Cause) => ({ ...FRESH_RUN, ...cause, startedAt: at(system) })),
+      noteEnd: assign(({ system }) => ({ stoppedAt: at(system) })),
       takeTask: assign((_, task: CurrentTask) => ({ task })),
       /** Does nothing for a reply that was left, when another task has begun. */
-      endTask: assign(({ context: { task } }, messageId: string | null) =>
-        task?.messageId === messageId ? { task: null, ...(messageId !== null && { lastRun: at() }) } : {},
+      endTask: assign(({ context: { task }, system }, messageId: string | null) =>
+        task?.messageId === messageId ? { task: null, ...(messageId !== null && { lastRun: at(system) }) } : {},
       ),
       show: assign((_, shown: BlockState) => ({ shown })),
       /** Records who or what causes the next step. */
       note: assign((_, { cause, actor }: Cause) => ({ cause, actor })),
       hold: assign((_, output: Choice | ReplyOutcome) => held(output)),
-      holdStalled: assign(() => held({ kind: 'wait', until: now() + STALLED_WAIT_MS, reason: stalledReason() })),
+      holdStalled: assign(({ system }) => held({ kind: 'wait', until: now(system) + STALLED_WAIT_MS, reason: stalledReason() })),
       clearReason: assign({ reason: null, wakeUpAt: null }),
       clearWait: assign({ wakeUpAt: null }),
       take: assign((_, output: Choice) => ({ messageId: output.kind === 'reply' ? output.messageId : null, reason: null, wakeUpAt: null })),
@@ -175,13 +178,13 @@ export function setUpMachine(now: () => number) {
       noteReplyLeft: assign({ isReplyLeft: true }),
       /** The log has the error itself; its text may contain anything. */
       crash: assign((_, error: unknown) => ({ reason: crashReason(error), cause: 'fault', actor: 'monitor' as const })),
-      countCrash: assign(({ context }) => ({
-        crashes: [...context.crashes.filter((at) => Math.abs(now() - at) < CRASH_WINDOW_MS), now()],
+      countCrash: assign(({ context, system }) => ({
+        crashes: [...context.crashes.filter((at) => Math.abs(now(system) - at) < CRASH_WINDOW_MS), now(system)],
         restarts: context.restarts + 1,
         wakeUpAt: null,
       })),
       giveUp: assign(({ context }) => ({ reason: crashLoopReason(context.name, context.crashes.length, context.reason) })),
-      holdCrash: assign(({ context }) => ({ wakeUpAt: now() + crashDelay(context) })),
+      holdCrash: assign(({ context, system }) => ({ wakeUpAt: now(system) + crashDelay(context) })),
       /** Ends the reply under way; its text so far is kept. */
       abortReply: sendTo('reply', { type: 'abort', cause: 'stop' }),
       cancelReply: sendTo('reply', { type: 'abort', cause: 'cancel' }),
@@ -218,7 +221,7 @@ export function setUpMachine(now: () => number) {
       tellCancelled: emit(({ event }) => ({ type: 'answer' as const, to: 'message.cancel' as const, value: wasCancelled(event) })),
     },
     delays: {
-      wait: ({ context }) => Math.min(Math.max((context.wakeUpAt ?? Number.POSITIVE_INFINITY) - now(), 0), LONGEST_WAIT_MS),
+      wait: ({ context, system }) => Math.min(Math.max((context.wakeUpAt ?? Number.POSITIVE_INFINITY) - now(system), 0), LONGEST_WAIT_MS),
       grace: GRACE_MS,
       saving: SAVING_MS,
       crashDelay: ({ context }) => crashDelay(context),

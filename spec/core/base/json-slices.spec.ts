@@ -230,6 +230,30 @@ t.test('a name, a number or blanks that would have to be parsed in one piece are
 });
 
 const MIB = 1024 * 1024;
+
+/** Milliseconds of processor time that the cheapest of some runs takes; no more are made once one takes no more than `enoughMs`. */
+async function cheapestMs(act: () => Promise<unknown>, enoughMs: number): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < 5 && best > enoughMs; run += 1) {
+    const begin = process.cpuUsage();
+    await act();
+    best = Math.min(best, process.cpuUsage(begin).user / 1000);
+  }
+  return best;
+}
+
+t.test('blanks around a text are looked at once, however many there are', async (t) => {
+  for (const around of [(blanks: string) => `${blanks}[]`, (blanks: string) => `[]${blanks}`]) {
+    const costMs = (mib: number, enoughMs: number): Promise<number> => {
+      const bytes = Buffer.from(around(' '.repeat(mib * MIB)));
+      return cheapestMs(() => parseInSlices(bytes, { values: 100 }), enoughMs);
+    };
+    const shortMs = Math.max(await costMs(1, 2), 2);
+    const longMs = await costMs(8, 23 * shortMs);
+    t.ok(longMs < 24 * shortMs, `eight times as many take ${(longMs / shortMs).toFixed(1)} times as long`);
+  }
+});
+
 t.test('an escape may stand where a slice ends, in a string of any length', async (t) => {
   for (let before = 0; before < 200; before += 1) {
     for (const sign of ['\\"', '\\\\', '\\u0022', '\\n"', '"']) {

@@ -48,6 +48,22 @@ t.test('an edit by hand of an idle block is in a later list', async (t) => {
   });
 });
 
+t.test('what runs in two workspaces of one process goes by the clock of each, also after the archive', async (t) => {
+  for (const clock of [Date.parse('2030-01-01T00:00:00Z'), Date.parse('2040-01-01T00:00:00Z')]) {
+    const one = await startCore(t, { clock: () => clock });
+    await one.create('ada');
+    const at = new Date(clock).toISOString();
+    await one.blocks.start('ada');
+    t.equal((await one.blocks.details('ada')).pulse.startedAt, at);
+    const { archiveName } = await one.blocks.archive('ada');
+    await one.blocks.restore(archiveName);
+    t.equal((await one.blocks.details('ada')).pulse.stoppedAt, at);
+    const again = await one.blocks.archive('ada');
+    await one.blocks.purge(again.archiveName);
+    t.strictSame([await one.blocks.list(), await one.blocks.archives()], [[], []]);
+  }
+});
+
 t.test('damaged blocks are listed, flagged once and kept; the others are served', async (t) => {
   const one = await startCore(t);
   for (const name of ['ada', 'bob', 'cyn']) await one.create(name);
