@@ -70,6 +70,11 @@ export function countable(value: unknown): number {
 /** The name under which the sums of a group are kept. No key has such a name. */
 export const groupAccount = prefixed('group:');
 
+/** The name under which the sums of a key or of a group are kept. */
+export function accountOf({ kind, name }: Pick<Caps, 'kind' | 'name'>): string {
+  return kind === 'key' ? name : groupAccount(name);
+}
+
 /** A day as the text that stands for it everywhere: each call compares days several times, and what is the same object is compared at once. */
 export const dayText = prefixed('');
 

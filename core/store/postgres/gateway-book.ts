@@ -13,7 +13,7 @@ import { randomUUID } from 'node:crypto';
 import { firstOfMonth, firstOfWeek } from '../../base/utc-periods.ts';
 import { reachedCap } from '../../block/costs/caps.ts';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
-import { groupAccount, SpendDays } from '../parts/spend-days.ts';
+import { accountOf, groupAccount, SpendDays } from '../parts/spend-days.ts';
 import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, NotedCall, OpenCall, PeriodSpend, PeriodSums, UnderWay, Used } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, type CallRow, callOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD, saidOf } from './gateway-lines.ts';
@@ -337,10 +337,6 @@ export class PostgresGatewayBook implements GatewayBook {
 
 function accountsOf({ key, group }: Pick<GatewayCall, 'key' | 'group'>): string[] {
   return [...(key === null ? [] : [key]), ...(group === undefined ? [] : [groupAccount(group)])];
-}
-
-function accountOf({ kind, name }: Pick<Caps, 'kind' | 'name'>): string {
-  return kind === 'key' ? name : groupAccount(name);
 }
 
 function capsOf({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps): string {

@@ -24,7 +24,7 @@ import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { FileSums, lineOf, parseCall } from './gateway-lines.ts';
 import { appendText, linesIn, MAX_LINE_BYTES, type OpenedLedger, openLedger, readForward } from './ledger-file.ts';
-import { DaySums, dayText, groupAccount, type SpendAccount, SpendDays } from '../../parts/spend-days.ts';
+import { accountOf, DaySums, dayText, type SpendAccount, SpendDays } from '../../parts/spend-days.ts';
 import { fileIdOf, type LedgerPlace, readSpend, writeSpend } from './spend-file.ts';
 
 /** How much is kept. */
@@ -183,7 +183,7 @@ export class GatewayLedger implements GatewayBook {
     const known = key.place as KeyAccounts | undefined;
     if (known?.spent === this.#spent) return known.accounts;
     const accounts = key.bounds.map((bound) => {
-      const account = this.#spent.account(accountOf(bound.kind, bound.name));
+      const account = this.#spent.account(accountOf(bound));
       return { account, caps: this.#spent.sharedCaps(account, bound) };
     });
     key.place = { spent: this.#spent, accounts } satisfies KeyAccounts;
@@ -197,7 +197,7 @@ export class GatewayLedger implements GatewayBook {
 
   /** In earlier processes too, once `read` has resolved. */
   sums(kind: 'key' | 'group', name: string): PeriodSpend {
-    return this.#spent.spent(this.#today(this.#now()), accountOf(kind, name));
+    return this.#spent.spent(this.#today(this.#now()), accountOf({ kind, name }));
   }
 
   meanOutput(key: string): number | undefined {
@@ -384,10 +384,6 @@ interface KeyAccounts {
 interface CappedAccount {
   readonly account: SpendAccount;
   readonly caps: Caps;
-}
-
-function accountOf(kind: 'key' | 'group', name: string): string {
-  return kind === 'key' ? name : groupAccount(name);
 }
 
 async function idOf({ file, size }: OpenedLedger): Promise<string> {
