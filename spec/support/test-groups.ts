@@ -18,14 +18,14 @@ const GROUPS = join(ROOT, '.tap/groups');
 const GROUP_SIZE = 110;
 /** Fewer in folders whose specs wait for servers and browsers, so that these wait beside each other. The longest groups begin first, and the shortest fill up the end. */
 const GROUP_SIZES: Readonly<Record<string, number>> = {
-  dashboard: 15,
-  core: 130,
+  dashboard: 30,
+  core: 225,
   disk: 48, // which mostly waits, beside those that compute
   faults: 7, // two servers that they share: what one spec tries too often, such as wrong tokens, another one may not
-  cli: 50,
-  adapters: 110,
-  cases: 9,
-  transports: 90,
+  cli: 75,
+  adapters: 150,
+  cases: 15,
+  transports: 135,
   conformance: 110,
   docs: 15,
   judges: 26,
@@ -40,7 +40,7 @@ const ON_DISK = ['core/store/files/', 'faults/durability.', 'faults/files.', 'ca
 const DISK = 'disk';
 const PAGE = 'dashboard';
 /** Twice the cores that the suite is made for: most specs wait now and then. */
-const JOBS = 4;
+const JOBS = 5;
 /** A limit that only a hang reaches, also on a busy machine with a slow disk. */
 const LIMIT_SECONDS = 900;
 /**
