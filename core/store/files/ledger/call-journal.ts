@@ -154,7 +154,8 @@ export class CallJournal {
 
   /** Drops what `forget` has left in the file, which is left alone if that is nothing: some disks take long to replace a file. Throws the system's own error. */
   compact(): void {
-    if (this.#covers.dropUnused() || this.#hasDropped) this.#rewrite();
+    if (this.#covers.dropUnused()) this.#hasDropped = true; // also if it can't be written now
+    if (this.#hasDropped) this.#rewrite();
   }
 
   close(): void {
@@ -259,6 +260,7 @@ export class CallJournal {
       this.#bytes += lines.length;
       for (const { written } of covers) written();
     } catch (error) {
+      for (const { failed } of covers) failed();
       if (this.#turn !== undefined) this.#waiting = waiting; // who waits for this turn gets the failure when it is tried again
       storageFault(error);
     }

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { TURN_MS } from '../../../../../core/store/files/ledger/call-covers.ts';
 import { CallJournal } from '../../../../../core/store/files/ledger/call-journal.ts';
 import type { GatewayCall, OpenCall } from '../../../../../core/store/port.ts';
@@ -45,6 +45,23 @@ const idsIn = (path: string): string[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line).id);
+
+/** Until `restore`, each write leaves so much of itself on the disk, and then the disk is full. */
+function fillDisk(t: Test, sizeLeft: (size: number) => number): { restore(): void } {
+  const fs = createRequire(import.meta.url)('node:fs') as typeof import('node:fs');
+  const write = fs.writeSync;
+  fs.writeSync = ((file: number, bytes: Buffer, at: number) => {
+    if (at > 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    return write(file, bytes, 0, sizeLeft(bytes.length));
+  }) as typeof fs.writeSync;
+  syncBuiltinESMExports();
+  const restore = (): void => {
+    fs.writeSync = write;
+    syncBuiltinESMExports();
+  };
+  t.teardown(restore);
+  return { restore };
+}
 
 /** What no call uses any more stays for a moment. */
 const emptied = async (path: string): Promise<void> => {
@@ -314,6 +331,42 @@ t.test('a journal that has nothing to drop stays the file that it is', async (t)
   journal.compact();
   t.not(inode(), before);
   settle(journal, calls);
+  journal.close();
+});
+
+t.test('a line for many that a full disk has cut short, and that may say less than before, covers no further call', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const calls = busy();
+  await noteAll(journal, calls);
+  const said = async () => tokensIn((await journalAt(path).left()).filter(({ id, requestId }) => id === requestId));
+  const before = await said();
+  const disk = fillDisk(t, (size) => size - 1); // a line without its newline is read
+  settle(journal, calls.slice(0, 190));
+  while ((await said()) >= before / 2) await delay(5);
+  const others = Array.from({ length: 60 }, (_, index) => call(`other-${index}`));
+  const sent = (await Promise.allSettled(others.map(async (one) => journal.note(one)))).filter(({ status }) => status === 'fulfilled').length;
+  t.ok((await said()) >= (10 + sent) * 1001, `${await said()} tokens for 10 calls and ${sent} more`);
+  disk.restore();
+  settle(journal, [...calls.slice(190), ...others]);
+  await emptied(path);
+  journal.close();
+});
+
+t.test('lines for many that could not be dropped when the sums were saved are dropped the next time', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const [calls, open] = [busy(), call('open', { model: 'gpt-5-mini' })];
+  await noteAll(journal, [open, ...calls]);
+  settle(journal, calls.slice(0, 31)); // which have lines of their own
+  journal.compact();
+  settle(journal, calls.slice(31));
+  mkdirSync(`${path}.tmp`);
+  t.throws(() => journal.compact());
+  rmdirSync(`${path}.tmp`);
+  journal.compact();
+  t.same(idsIn(path), ['open']);
+  settle(journal, [open]);
   journal.close();
 });
 
