@@ -155,6 +155,27 @@ t.test('lines that could not be written, or are gone with their file, are not re
   t.equal(covers.take(call(4, 'a', 'm', 100)), false);
 });
 
+t.test('of a line that could not be written, the disk may have all or nothing, so it is relied on for the least of both and written again', async (t) => {
+  const covers = new CallCovers(() => Date.parse(AT));
+  const disk = new Disk();
+  const [many, few] = [Array.from({ length: 8 }, (_, index) => call(index, 'a', 'm', 100)), [call(8, 'a', 'm', 100), call(9, 'a', 'm', 100)]];
+  for (const one of [...many, ...few]) covers.take(one);
+  disk.write(covers.short());
+  for (const one of many) covers.end(one, ended(one, 100));
+  covers.beginForget();
+  covers.forget();
+  let failed = 0;
+  for (let turn = 0; turn < 3 * PEAK_TURNS; turn += 1) {
+    const lines = covers.turn();
+    failed += lines.length;
+    disk.fail(lines, turn % 2);
+  }
+  t.ok(failed > 1, `${failed} lines`);
+  t.equal(covers.take(call(10, 'a', 'm', 1500)), false, 'the line before had room for it');
+  disk.write(covers.short());
+  t.equal(disk.said('a', 'm').tokens, 3400);
+});
+
 t.test('calls without a known price count in tokens, and those with a lowest price in USD, too', async (t) => {
   const covers = new CallCovers(() => Date.parse(AT));
   covers.take({ ...call(1, 'a', 'm', 100), costUsd: null });
