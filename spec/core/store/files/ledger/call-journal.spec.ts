@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -265,15 +265,30 @@ t.test('lines for many are written again when the file was removed by hand, and 
   journal.close();
 });
 
-t.test('a journal that was removed by hand begins again, and one that is a link or a folder is not written', async (t) => {
+t.test('a journal that was removed or emptied by hand begins again with the calls under way', async (t) => {
+  for (const remove of [rmSync, truncateSync] as const) {
+    const path = join(t.testdir({}), 'open.jsonl');
+    const journal = journalAt(path);
+    const a = call('a');
+    await journal.note(a);
+    await journal.note(call('over'));
+    journal.forget(['over']);
+    remove(path);
+    while (!existsSync(path) || idsIn(path).length === 0) await delay(5);
+    t.same(idsIn(path), ['a'], 'though no further call comes');
+    remove(path);
+    while (!existsSync(path) || idsIn(path).length === 0) await delay(5);
+    await journal.note(call('b'));
+    journal.end(a, ended({ costUsd: 1 }));
+    t.same(await journalAt(path).left(), [call('a', { costUsd: 1, error: null }), call('b')], remove.name);
+    journal.close();
+  }
+});
+
+t.test('a journal that is a link or a folder is not written', async (t) => {
   const folder = t.testdir({});
   const path = join(folder, 'open.jsonl');
-  const journal = journalAt(path);
-  await journal.note(call('a'));
-  rmSync(path);
-  await journal.note(call('b'));
-  t.same(idsIn(path), ['b']);
-  journal.close();
+  await journalAt(path).note(call('a'));
   rmSync(path);
   symlinkSync(join(folder, 'elsewhere'), path);
   await t.rejects(async () => journalAt(path).note(call('c')), { code: 'ELOOP' });
