@@ -69,19 +69,23 @@ t.test('a key with a cap asks until it has reached it, and its last call may pas
   t.equal(await codeOf(core.chat(REQUEST)), 'ok', 'the token of the workspace has no cap');
 });
 
-/** What embeds two texts at a time, of 10 tokens each; `before` each of its batches. */
-async function embedding(t: Test, before: (core: Core, batch: number) => Promise<unknown> = async () => undefined) {
+/** What embeds two texts at a time, each of 10 tokens by estimate; `before` each of its batches. */
+async function embedding(
+  t: Test,
+  before: (core: Core, batch: number) => Promise<unknown> = async () => undefined,
+  { tokens = 10, tokensPerDay = 50 }: { readonly tokens?: number; readonly tokensPerDay?: number } = {},
+) {
   const batches: number[] = [];
   const embed = async (call: EmbedCall) => {
     batches.push(call.inputs.length);
     await before(core, batches.length);
-    return { vectors: call.inputs.map(() => [1]), inputTokens: call.inputs.length * 10 };
+    return { vectors: call.inputs.map(() => [1]), inputTokens: call.inputs.length * tokens };
   };
   const adapter = steppedAdapter([], { pricesAs: 'openai', embedding: { batch: () => 2, takesTokenIds: false, embed } });
   const core: Core = createCore({ workspace: testFolder(t), adapters: [adapter], env: { STEPPED_API_KEY: 'k' }, random: () => 0, clock: () => NOW });
   t.teardown(() => core.close());
   await core.start();
-  await core.keys?.create('app', { tokensPerDay: 50 });
+  await core.keys?.create('app', { tokensPerDay });
   const ask = (texts: number) => codeOf(core.embed({ adapter: 'stepped', model: 'm', inputs: Array.from({ length: texts }, () => 'x'.repeat(40)) }, APP));
   return { core, batches, ask };
 }
@@ -106,6 +110,18 @@ t.test('beside another call, only so many texts are let through as fit under the
   t.same([await ask(4), await first], ['KEY_CAP_REACHED', 'ok']);
   t.same(batches, [2, 2]);
   t.match(await spent(core), { tokens: 40 });
+});
+
+t.test('a batch that is sent is on record, also where the provider counts more than was expected of all of them', async (t) => {
+  const noted: number[] = [];
+  const look = async ({ workspace = '' }: Core): Promise<void> => {
+    const lines = readFileSync(join(workspace, 'gateway-open.jsonl'), 'utf8').trim().split('\n');
+    noted.push(JSON.parse(lines.at(-1) ?? '').usage.totalTokens);
+  };
+  const { core, ask } = await embedding(t, look, { tokens: 30, tokensPerDay: 5000 });
+  t.equal(await ask(8), 'ok');
+  t.same(noted, [80, 120, 180, 240]);
+  t.match(await spent(core), { tokens: 240 });
 });
 
 t.test('a key that is revoked sends no further batch', async (t) => {
