@@ -111,7 +111,8 @@ export class CallJournal {
   #endOwnLine(id: string, call: GatewayCall): void {
     const { at, usage, costUsd, leastUsd, error } = call;
     const began = this.#open.get(id);
-    const ended = { id, at, usage: usage ?? NO_USAGE, costUsd, leastUsd, error };
+    const least = leastUsd ?? (costUsd === null ? null : undefined); // null replaces what was noted
+    const ended = { id, at, usage: usage ?? NO_USAGE, costUsd, leastUsd: least, error };
     if (began !== undefined) this.#open.set(id, { ...began, ...ended });
     this.#waiting += `${JSON.stringify(ended)}\n`; // what the first line says of the call still holds
     try {

@@ -98,6 +98,16 @@ t.test('ends are written at once, with what was noted before', async (t) => {
   t.same(await journalAt(path).left(), [call('a', { costUsd: 1, error: null })], 'the next process finds the call as it ended');
 });
 
+t.test('a call that ended at no cost leaves nothing of the least cost that was noted of it', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const a = call('a', { leastUsd: 0.5 });
+  await journal.note(a);
+  journal.end(a, ended({ usage: null, error: 'UPSTREAM_REJECTED' }));
+  journal.close();
+  t.match(await journalAt(path).left(), [{ id: 'a', usage: { totalTokens: 0 }, costUsd: null, leastUsd: null }]);
+});
+
 t.test('lines that wait are not written once their calls are forgotten', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
