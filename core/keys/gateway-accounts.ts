@@ -34,7 +34,7 @@ export interface GatewayAccountsOptions {
   readonly bus: CoreBus;
   readonly gateway: Pick<Gateway, 'pricedAs'>;
   readonly prices: Pick<Prices, 'pricer' | 'known'>;
-  readonly keys: Pick<KeyStore, 'named'>;
+  readonly keys: Pick<KeyStore, 'named' | 'groupOf'>;
   readonly ledger: GatewayBook;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -185,9 +185,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return reportCosts(by === 'key' || by === 'day-key' ? lines : withoutBlocks(lines), by, filter); // once-in-all
   }
 
-  /** A call of a block whose message was sent with a key counts for both. once-in-all. */
+  /** A call of a block whose message was sent with a key counts for both, whatever has become of the key. once-in-all. */
   countForKey({ at, block, messageId, key, provider, credential, model, usage, costUsd, latencyMs, ttftMs, failed }: CallOfKey): void {
-    const group = this.#options.keys.named(key)?.group ?? undefined;
+    const group = this.#options.keys.groupOf(key);
     const requestId = `${OF_BLOCK}${block}/${messageId ?? ''}`;
     const error = failed === true ? 'UPSTREAM_FAILED' : null;
     this.#options.ledger.record({ at, requestId, key, group, provider, credential, model, usage, costUsd, firstTextMs: ttftMs, durationMs: latencyMs, error });

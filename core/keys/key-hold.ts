@@ -9,6 +9,8 @@
 //   that sum is not far below a cap, each call is looked at.
 // usual-note: of most calls of a key the same is noted, so their note is one object, which lies in the caches of the processor. What each call had for itself would have left
 //   them when it ends, hundreds of calls after it began; to fetch it cost as much as all sums.
+// as-much-again: a further attempt sends its input again, and of texts for embeddings, the next batch may have more than was expected of all. So both are noted beside what
+//   was used before, with as much as the largest of those before them.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
 //   leaves no less.
 // no-context: what each call runs through makes no function, not even on a way that it hardly ever takes. Else V8 makes room for the variables of that function at each call.
@@ -85,6 +87,9 @@ export class KeyHold implements Hold, OpenCall {
   #id = '';
   /** So often it was seen under way by a look of all calls. */
   looks = 0;
+  /** The input that it had used when it asked for its present attempt or batch, and the most of one before that (as-much-again). */
+  usedBefore = 0;
+  mostOfOne = 0;
 
   constructor(call: AccountedCall, { key, places, taken, hasRoom, at, input, sums }: KeyTerms, reserve: Reserve) {
     this.call = call;
@@ -196,6 +201,12 @@ function aheadOfUsed({ call, expectedInput, expectedOutput }: KeyHold, used: Usa
   return { ...used, ...estimated(Math.max(used.inputTokens, expectedInput), outputTokens) };
 }
 
+function expectAsMuchAgain(hold: KeyHold, used: number): void {
+  hold.mostOfOne = Math.max(hold.mostOfOne, used - hold.usedBefore);
+  hold.usedBefore = used;
+  hold.expectedInput = Math.max(hold.expectedInput, used + hold.mostOfOne);
+}
+
 function sumOf(one: Used, other: Used): Used {
   return { usd: one.usd + other.usd, tokens: one.tokens + other.tokens };
 }
@@ -268,7 +279,9 @@ export class HeldCalls {
     hold.expectedOutput = outputOf(call, meanOutput);
     if (hold.slot < 0) this.#join(hold);
     this.#timer ??= this.#looking();
-    return this.#noteAhead(hold, pricer, call.usageSoFar());
+    const used = call.usageSoFar();
+    if (used !== undefined) expectAsMuchAgain(hold, used.inputTokens);
+    return this.#noteAhead(hold, pricer, used);
   }
 
   /** The call has ended. */

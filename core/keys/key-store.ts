@@ -83,6 +83,11 @@ export class KeyStore {
     return key !== undefined && this.#hasExpired(key) ? undefined : key;
   }
 
+  /** The group of a key, also of one that has expired, and the last one that is known while keys.json can't be read; undefined without one. */
+  groupOf(name: string): string | undefined {
+    return this.#setting.now().good?.byName.get(name)?.group ?? undefined;
+  }
+
   /** All keys, in the order in which they were made. Throws WORKSPACE_DAMAGED. */
   list(): ShownKey[] {
     return [...this.#sound(this.#setting.now()).byHash.values()].map(shown);

@@ -69,19 +69,23 @@ t.test('a key with a cap asks until it has reached it, and its last call may pas
   t.equal(await codeOf(core.chat(REQUEST)), 'ok', 'the token of the workspace has no cap');
 });
 
-/** What embeds two texts at a time, of 10 tokens each; `before` each of its batches. */
-async function embedding(t: Test, before: (core: Core, batch: number) => Promise<unknown> = async () => undefined) {
+/** What embeds two texts at a time, each of 10 tokens by estimate; `before` each of its batches. */
+async function embedding(
+  t: Test,
+  before: (core: Core, batch: number) => Promise<unknown> = async () => undefined,
+  { tokens = 10, tokensPerDay = 50 }: { readonly tokens?: number; readonly tokensPerDay?: number } = {},
+) {
   const batches: number[] = [];
   const embed = async (call: EmbedCall) => {
     batches.push(call.inputs.length);
     await before(core, batches.length);
-    return { vectors: call.inputs.map(() => [1]), inputTokens: call.inputs.length * 10 };
+    return { vectors: call.inputs.map(() => [1]), inputTokens: call.inputs.length * tokens };
   };
   const adapter = steppedAdapter([], { pricesAs: 'openai', embedding: { batch: () => 2, takesTokenIds: false, embed } });
   const core: Core = createCore({ workspace: testFolder(t), adapters: [adapter], env: { STEPPED_API_KEY: 'k' }, random: () => 0, clock: () => NOW });
   t.teardown(() => core.close());
   await core.start();
-  await core.keys?.create('app', { tokensPerDay: 50 });
+  await core.keys?.create('app', { tokensPerDay });
   const ask = (texts: number) => codeOf(core.embed({ adapter: 'stepped', model: 'm', inputs: Array.from({ length: texts }, () => 'x'.repeat(40)) }, APP));
   return { core, batches, ask };
 }
@@ -106,6 +110,18 @@ t.test('beside another call, only so many texts are let through as fit under the
   t.same([await ask(4), await first], ['KEY_CAP_REACHED', 'ok']);
   t.same(batches, [2, 2]);
   t.match(await spent(core), { tokens: 40 });
+});
+
+t.test('a batch that is sent is on record, also where the provider counts more than was expected of all of them', async (t) => {
+  const noted: number[] = [];
+  const look = async ({ workspace = '' }: Core): Promise<void> => {
+    const lines = readFileSync(join(workspace, 'gateway-open.jsonl'), 'utf8').trim().split('\n');
+    noted.push(JSON.parse(lines.at(-1) ?? '').usage.totalTokens);
+  };
+  const { core, ask } = await embedding(t, look, { tokens: 30, tokensPerDay: 5000 });
+  t.equal(await ask(8), 'ok');
+  t.same(noted, [80, 120, 180, 240]);
+  t.match(await spent(core), { tokens: 240 });
 });
 
 t.test('a key that is revoked sends no further batch', async (t) => {
@@ -355,7 +371,15 @@ t.test('the books close when the calls that have ended are in them with their pr
     return await import('@pydantic/genai-prices');
   });
   const gateway = { pricedAs: ({ model }: { readonly model: string }) => ({ provider: 'openai', model }) };
-  const accounts = new GatewayAccounts({ bus, gateway, prices, ledger, keys: { named: () => undefined }, now: () => NOW, monotonic: () => 0 });
+  const accounts = new GatewayAccounts({
+    bus,
+    gateway,
+    prices,
+    ledger,
+    keys: { named: () => undefined, groupOf: () => undefined },
+    now: () => NOW,
+    monotonic: () => 0,
+  });
   const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
   const end = { call: 1, requestId: 'r', adapter: 'stepped', model: 'gpt-4o-mini', kind: 'chat', stream: false, attempts: 1, durationMs: 5, usage } as const;
   accounts.settle(end, { adapterId: 'stepped', model: 'gpt-4o-mini' } as AccountedCall, undefined);
@@ -404,7 +428,14 @@ t.test('a book that other servers share is asked before each call, also one that
       noteAlone: () => undefined,
       close: async () => undefined,
     } as unknown as GatewayBook;
-    const options = { bus: createBus(), gateway, prices: new Prices(), keys: { named: () => key }, now: () => NOW, monotonic: () => 0 };
+    const options = {
+      bus: createBus(),
+      gateway,
+      prices: new Prices(),
+      keys: { named: () => key, groupOf: () => undefined },
+      now: () => NOW,
+      monotonic: () => 0,
+    };
     const accounts = new GatewayAccounts({ ...options, ledger });
     await accounts.accept(call)?.reserve(true);
     await accounts.close();
@@ -418,7 +449,7 @@ t.test('a price that has changed counts after a second, also when the clock is s
   const time = { day: NOW, running: 0 };
   let rate = 1;
   const gateway = { pricedAs: () => ({ provider: 'own', model: 'm', rates: { input: rate, output: rate } }) };
-  const keys = { named: () => undefined };
+  const keys = { named: () => undefined, groupOf: () => undefined };
   const accounts = new GatewayAccounts({ bus, gateway, prices: new Prices(), ledger, keys, now: () => time.day, monotonic: () => time.running });
   const usage = { inputTokens: 400_000, outputTokens: 600_000, totalTokens: 1_000_000 };
   const end = { call: 1, requestId: 'r', adapter: 'stepped', model: 'm', kind: 'chat', stream: false, attempts: 1, durationMs: 5, usage } as const;
@@ -726,3 +757,33 @@ t.test('a call of a block counts for the key of its message and its group, and i
   for (const by of ['model', 'connection', 'day'] as const) t.match(await accounts.costs(by), { rows: [], total: { calls: 0 } }, by);
   t.equal(await codeOf(core.chat(REQUEST, APP)), 'KEY_CAP_REACHED');
 });
+
+t.test(
+  'a call of a block counts for the key of its message and its group also when the key has expired meanwhile, and while keys.json is damaged',
+  async (t) => {
+    const clock = { ms: NOW };
+    const { core } = await coreWith(t, { clock: () => clock.ms });
+    await core.keys?.setGroup('team', { tokensPerDay: 5000 });
+    await core.keys?.create('app', { group: 'team', expiresAt: '2026-11-22T23:10:00.000Z' });
+    const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
+    const call = { at: '2026-11-22T23:20:00.000Z', block: 'ada', messageId: 'm1', provider: 'stepped', model: 'x', usage, costUsd: 0.5 } as const;
+    const accounts = core.accounts as GatewayAccounts;
+    const count = (): void => accounts.countForKey({ ...call, purpose: 'chat', latencyMs: 1, ttftMs: null, key: 'app' });
+    clock.ms = Date.parse(call.at);
+    t.equal(core.keys?.named('app'), undefined);
+    count();
+    t.match((await accounts.spent('group', 'team')).day, { usd: 0.5, tokens: 1000 }, 'expired');
+    writeFileSync(join(core.workspace ?? '', 'keys.json'), '{');
+    await until('the file is looked at', () => {
+      try {
+        core.keys?.named('app');
+        return false;
+      } catch {
+        return true;
+      }
+    });
+    count();
+    t.match((await accounts.spent('key', 'app')).day, { usd: 1, tokens: 2000 }, 'damaged');
+    t.match((await accounts.spent('group', 'team')).day, { usd: 1, tokens: 2000 });
+  },
+);

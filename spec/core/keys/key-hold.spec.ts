@@ -138,7 +138,7 @@ t.test('a call without a price of its own counts with what it costs at least', a
   const { calls, noted } = heldCalls();
   await calls.take(holdOf('app', { used: usageOf(10, 20) }), { exact: () => null, least: aThousandth });
   t.same(underWay(calls, holdOf('app')).usd, 1.01);
-  t.match(noted, [{ costUsd: null, leastUsd: 1.03 }]);
+  t.match(noted, [{ costUsd: null, leastUsd: 1.04 }], 'with the input of a further attempt');
   calls.close();
 });
 
@@ -211,6 +211,28 @@ t.test('a further attempt at a part of a request is noted with the rest of it', 
   await calls.take(holdOf('app', { used: usageOf(4, 0), hasOutput: false }), perToken);
   t.match(noted, [{ usage: usageOf(10, 0) }]);
   calls.close();
+});
+
+t.test('a further attempt, or batch, is noted beside what was used before, since it sends about as much again', async (t) => {
+  for (const [hasOutput, used, input] of [
+    [true, [undefined, usageOf(100, 0), usageOf(200, 50)], [100, 200, 300]],
+    [false, [undefined, usageOf(60, 0), usageOf(120, 0), usageOf(160, 0)], [100, 120, 180, 220]],
+    [false, [undefined, usageOf(20, 0), usageOf(40, 0), usageOf(40, 0)], [100, 100, 100, 100]],
+  ] as const) {
+    const { calls, noted } = heldCalls();
+    const growing: { used?: Usage; hasOutput: boolean; input: number } = { hasOutput, input: 100 };
+    const hold = holdOf('app', growing);
+    const inputs: number[] = [];
+    for (const each of used) {
+      if (each !== undefined) growing.used = each;
+      await calls.take(hold, perToken);
+      inputs.push(noted.at(-1)?.usage.inputTokens ?? 0);
+    }
+    t.same(inputs, input);
+    calls.leave(hold);
+    t.same(calls.sumOf({ kind: 'key', name: 'app' }), { calls: 0, usd: 0, tokens: 0 });
+    calls.close();
+  }
 });
 
 t.test('calls with about the same input share a note, which says no less than each of them counts and hardly more', async (t) => {

@@ -152,6 +152,21 @@ t.test('a key has the limits of its group besides its own, an unknown group is r
   }
 });
 
+t.test('the group of a key is known also when the key has expired, and while the file is damaged', async (t) => {
+  const { store, path, later } = storeIn(t);
+  await store.setGroup('team', {});
+  await store.create('app', { group: 'team', expiresAt: new Date(NOW + 500).toISOString() });
+  await store.create('alone');
+  later();
+  t.equal(store.named('app'), undefined);
+  const groups = () => ['app', 'alone', 'other'].map((name) => store.groupOf(name));
+  t.same(groups(), ['team', undefined, undefined]);
+  writeFileSync(path, '{');
+  later();
+  t.throws(() => store.named('app'), { code: 'WORKSPACE_DAMAGED' });
+  t.same(groups(), ['team', undefined, undefined]);
+});
+
 t.test('a workspace without keys has no file', async (t) => {
   const { store, path } = storeIn(t);
   t.same(store.list(), []);

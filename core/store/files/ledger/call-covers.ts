@@ -5,6 +5,7 @@
 // bounded: a line says at most twice what its calls used at most within the last PEAK_TURNS, or twice as many. So much too much is counted at most if the process is killed.
 //   A line that followed each turn would be written many times a second, since calls come in bursts. What is used is looked at when a turn begins and when calls are forgotten.
 // nothing-apart: nothing is kept of a covered call but its place, which is its cover. What it counts there is what was noted of it last, and its book says that at each change.
+// perhaps-written: of a write that has failed, each line may be on the disk. Until the line of a cover is written again, the disk is taken to say the least of both.
 // until-written: what an ended call has used stays covered until the ledger has its line. That is kept as a sum, because thousands of calls may end before that.
 import { randomUUID } from 'node:crypto';
 import { isoTime } from '../../../base/iso-time.ts';
@@ -42,8 +43,9 @@ class Cover {
   /** The most that was used at a turn, or before calls were forgotten, in the present span of PEAK_TURNS, and in the one before. */
   peak = nothing();
   before = nothing();
-  /** What its line on the disk says. */
+  /** What its line on the disk says, or the least that it may say, which `isUnsure` tells (perhaps-written). */
   room = nothing();
+  isUnsure = false;
 
   constructor(id: string, { key, group, provider, model }: Pick<OpenCall, 'key' | 'group' | 'provider' | 'model'>) {
     this.id = id;
@@ -57,10 +59,12 @@ class Cover {
 /** The place of a call that has a line of its own, or has ended. */
 export const OWN_LINE: unknown = 'own line';
 
-/** A line that is to be written, and what to do when it is. */
+/** A line that is to be written, and what to do when it is, or when that has failed. */
 export interface CoverLine {
   readonly line: string;
   written(): void;
+  /** perhaps-written. */
+  failed(): void;
 }
 
 /** All calls without lines of their own. */
@@ -154,11 +158,11 @@ export class CallCovers {
     this.#turns = (this.#turns + 1) % PEAK_TURNS;
     const lines: CoverLine[] = [];
     for (const cover of this.#covers.values()) {
-      const { room, before, used } = cover;
+      const { room, isUnsure, before, used } = cover;
       cover.peak = larger(cover.peak, used);
       const most = larger(cover.peak, before);
       if (used.calls === 0 && !exceeds(most, used)) lines.push(this.#overLine(cover));
-      else if (exceeds(room, twice(most))) lines.push(this.#roomLine(cover, most));
+      else if (isUnsure || exceeds(room, twice(most))) lines.push(this.#roomLine(cover, most));
       if (this.#turns > 0) continue;
       cover.before = cover.peak;
       cover.peak = { ...used };
@@ -213,14 +217,22 @@ export class CallCovers {
       for (const [name, other] of this.#covers) if (other === cover) this.#covers.delete(name);
       if (this.#recent === cover) this.#recent = undefined;
     };
-    return { line: `${JSON.stringify({ id: cover.id, isOver: true })}\n`, written };
+    const failed = (): void => {
+      cover.room = nothing();
+    };
+    return { line: `${JSON.stringify({ id: cover.id, isOver: true })}\n`, written, failed };
   }
 
   #roomLine(cover: Cover, room: Sums): CoverLine {
     const written = (): void => {
       cover.room = room;
+      cover.isUnsure = false;
     };
-    return { line: this.#lineOf(cover, room), written };
+    const failed = (): void => {
+      cover.room = smaller(cover.room, room);
+      cover.isUnsure = true;
+    };
+    return { line: this.#lineOf(cover, room), written, failed };
   }
 
   /** As the line of a call, whose request has the id of the cover: the next process counts it as one call that was under way. */
@@ -270,6 +282,11 @@ function exceeds(one: Sums, other: Sums): boolean {
 function larger(one: Sums, other: Sums): Sums {
   const { max } = Math;
   return { calls: one.calls, input: max(one.input, other.input), tokens: max(one.tokens, other.tokens), usd: max(one.usd, other.usd) };
+}
+
+function smaller(one: Sums, other: Sums): Sums {
+  const { min } = Math;
+  return { calls: one.calls, input: min(one.input, other.input), tokens: min(one.tokens, other.tokens), usd: min(one.usd, other.usd) };
 }
 
 function twice({ calls, input, tokens, usd }: Sums): Sums {

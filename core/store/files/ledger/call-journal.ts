@@ -6,6 +6,7 @@
 // noted-first: a call is sent only after the system has its line.
 // ended-soon: the end of a call that has a line of its own is written before its client gets the answer. What is noted in one turn of the event loop shares one write.
 // written-before-forgotten: a line is dropped only after the ledger has the line of the call's end.
+// begins-again: a file that was removed or made shorter by hand is written again within moments, with the calls that are under way.
 // torn-line-closed: a line that a full disk or a crash has torn is closed with a newline before the next one, which is whole.
 
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
@@ -42,6 +43,8 @@ export class CallJournal {
   #lookedAt = 0;
   /** True if the file may have lines of calls that were dropped. */
   #hasDropped = false;
+  /** Nothing is on the disk of the calls with lines of their own (begins-again). */
+  #isGone = false;
   /** The file may end in the midst of a line. */
   #mayBeTorn = false;
   /** The write of this turn. */
@@ -108,7 +111,8 @@ export class CallJournal {
   #endOwnLine(id: string, call: GatewayCall): void {
     const { at, usage, costUsd, leastUsd, error } = call;
     const began = this.#open.get(id);
-    const ended = { id, at, usage: usage ?? NO_USAGE, costUsd, leastUsd, error };
+    const least = leastUsd ?? (costUsd === null ? null : undefined); // null replaces what was noted
+    const ended = { id, at, usage: usage ?? NO_USAGE, costUsd, leastUsd: least, error };
     if (began !== undefined) this.#open.set(id, { ...began, ...ended });
     this.#waiting += `${JSON.stringify(ended)}\n`; // what the first line says of the call still holds
     try {
@@ -154,7 +158,8 @@ export class CallJournal {
 
   /** Drops what `forget` has left in the file, which is left alone if that is nothing: some disks take long to replace a file. Throws the system's own error. */
   compact(): void {
-    if (this.#covers.dropUnused() || this.#hasDropped) this.#rewrite();
+    if (this.#covers.dropUnused()) this.#hasDropped = true; // also if it can't be written now
+    if (this.#hasDropped) this.#rewrite();
   }
 
   close(): void {
@@ -189,7 +194,7 @@ export class CallJournal {
   /** covered-when-busy. */
   #beginTurn(): void {
     this.#busyTurns = this.#noted > BUSY_NOTES ? BUSY_TURNS : Math.max(0, this.#busyTurns - 1);
-    if (this.#noted === 0 && this.#busyTurns === 0 && this.#covers.isEmpty) {
+    if (this.#noted === 0 && this.#busyTurns === 0 && this.#isEmpty) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
@@ -206,6 +211,7 @@ export class CallJournal {
       if (lines.length > 0 && this.#isEmpty) this.#empty();
     } catch (error) {
       for (const { id } of alone) this.#open.delete(id); // their cover still holds
+      this.#hasDropped ||= alone.length > 0; // their lines may be on the disk
       this.#waiting = waiting;
       this.#onFault(error);
     }
@@ -234,19 +240,22 @@ export class CallJournal {
     this.#waiting += `${JSON.stringify(kept)}\n`;
   }
 
-  /** Closes a file that was removed by hand. */
+  /** begins-again. */
   #lookForFile(): void {
     const now = performance.now();
     if (this.#file === undefined || now - this.#lookedAt < LOOK_EVERY_MS) return;
     this.#lookedAt = now;
-    if (fstatSync(this.#file).nlink > 0) return;
+    const { nlink, size } = fstatSync(this.#file);
+    if (nlink > 0 && size >= this.#bytes) return;
     this.#closeFile();
+    this.#bytes = 0;
+    this.#isGone = true;
     this.#covers.lost();
   }
 
   #write(turnLines: readonly CoverLine[] = []): void {
     const covers = [...turnLines, ...this.#covers.short()];
-    const text = this.#waiting + covers.map(({ line }) => line).join('');
+    const text = (this.#isGone ? this.#openLines() : '') + this.#waiting + covers.map(({ line }) => line).join('');
     if (text === '') return; // its calls are forgotten
     const waiting = this.#waiting;
     this.#waiting = '';
@@ -257,8 +266,10 @@ export class CallJournal {
       for (let at = 0; at < lines.length; ) at += writeSync(this.#file, lines, at);
       this.#mayBeTorn = false;
       this.#bytes += lines.length;
+      this.#isGone = false;
       for (const { written } of covers) written();
     } catch (error) {
+      for (const { failed } of covers) failed();
       if (this.#turn !== undefined) this.#waiting = waiting; // who waits for this turn gets the failure when it is tried again
       storageFault(error);
     }
@@ -271,13 +282,18 @@ export class CallJournal {
   }
 
   #rewrite(): void {
-    const lines = [...this.#open.values()].map((call) => `${JSON.stringify(call)}\n`).join('') + this.#covers.all();
+    const lines = this.#openLines() + this.#covers.all();
     writeFileSync(`${this.#path}.tmp`, lines, { mode: 0o600 });
     renameSync(`${this.#path}.tmp`, this.#path);
     this.#closeFile();
     this.#bytes = lines.length;
     this.#hasDropped = false;
+    this.#isGone = false;
     this.#file = this.#opened();
+  }
+
+  #openLines(): string {
+    return [...this.#open.values()].map((call) => `${JSON.stringify(call)}\n`).join('');
   }
 }
 

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { TURN_MS } from '../../../../../core/store/files/ledger/call-covers.ts';
 import { CallJournal } from '../../../../../core/store/files/ledger/call-journal.ts';
 import type { GatewayCall, OpenCall } from '../../../../../core/store/port.ts';
@@ -46,6 +46,23 @@ const idsIn = (path: string): string[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line).id);
 
+/** Until `restore`, each write leaves so much of itself on the disk, and then the disk is full. */
+function fillDisk(t: Test, sizeLeft: (size: number) => number): { restore(): void } {
+  const fs = createRequire(import.meta.url)('node:fs') as typeof import('node:fs');
+  const write = fs.writeSync;
+  fs.writeSync = ((file: number, bytes: Buffer, at: number) => {
+    if (at > 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    return write(file, bytes, 0, sizeLeft(bytes.length));
+  }) as typeof fs.writeSync;
+  syncBuiltinESMExports();
+  const restore = (): void => {
+    fs.writeSync = write;
+    syncBuiltinESMExports();
+  };
+  t.teardown(restore);
+  return { restore };
+}
+
 /** What no call uses any more stays for a moment. */
 const emptied = async (path: string): Promise<void> => {
   while (readFileSync(path).length > 0) await delay(5);
@@ -79,6 +96,16 @@ t.test('ends are written at once, with what was noted before', async (t) => {
   t.same(idsIn(path), ['a', 'a']);
   journal.close();
   t.same(await journalAt(path).left(), [call('a', { costUsd: 1, error: null })], 'the next process finds the call as it ended');
+});
+
+t.test('a call that ended at no cost leaves nothing of the least cost that was noted of it', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const a = call('a', { leastUsd: 0.5 });
+  await journal.note(a);
+  journal.end(a, ended({ usage: null, error: 'UPSTREAM_REJECTED' }));
+  journal.close();
+  t.match(await journalAt(path).left(), [{ id: 'a', usage: { totalTokens: 0 }, costUsd: null, leastUsd: null }]);
 });
 
 t.test('lines that wait are not written once their calls are forgotten', async (t) => {
@@ -248,15 +275,30 @@ t.test('lines for many are written again when the file was removed by hand, and 
   journal.close();
 });
 
-t.test('a journal that was removed by hand begins again, and one that is a link or a folder is not written', async (t) => {
+t.test('a journal that was removed or emptied by hand begins again with the calls under way', async (t) => {
+  for (const remove of [rmSync, truncateSync] as const) {
+    const path = join(t.testdir({}), 'open.jsonl');
+    const journal = journalAt(path);
+    const a = call('a');
+    await journal.note(a);
+    await journal.note(call('over'));
+    journal.forget(['over']);
+    remove(path);
+    while (!existsSync(path) || idsIn(path).length === 0) await delay(5);
+    t.same(idsIn(path), ['a'], 'though no further call comes');
+    remove(path);
+    while (!existsSync(path) || idsIn(path).length === 0) await delay(5);
+    await journal.note(call('b'));
+    journal.end(a, ended({ costUsd: 1 }));
+    t.same(await journalAt(path).left(), [call('a', { costUsd: 1, error: null }), call('b')], remove.name);
+    journal.close();
+  }
+});
+
+t.test('a journal that is a link or a folder is not written', async (t) => {
   const folder = t.testdir({});
   const path = join(folder, 'open.jsonl');
-  const journal = journalAt(path);
-  await journal.note(call('a'));
-  rmSync(path);
-  await journal.note(call('b'));
-  t.same(idsIn(path), ['b']);
-  journal.close();
+  await journalAt(path).note(call('a'));
   rmSync(path);
   symlinkSync(join(folder, 'elsewhere'), path);
   await t.rejects(async () => journalAt(path).note(call('c')), { code: 'ELOOP' });
@@ -314,6 +356,42 @@ t.test('a journal that has nothing to drop stays the file that it is', async (t)
   journal.compact();
   t.not(inode(), before);
   settle(journal, calls);
+  journal.close();
+});
+
+t.test('a line for many that a full disk has cut short, and that may say less than before, covers no further call', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const calls = busy();
+  await noteAll(journal, calls);
+  const said = async () => tokensIn((await journalAt(path).left()).filter(({ id, requestId }) => id === requestId));
+  const before = await said();
+  const disk = fillDisk(t, (size) => size - 1); // a line without its newline is read
+  settle(journal, calls.slice(0, 190));
+  while ((await said()) >= before / 2) await delay(5);
+  const others = Array.from({ length: 60 }, (_, index) => call(`other-${index}`));
+  const sent = (await Promise.allSettled(others.map(async (one) => journal.note(one)))).filter(({ status }) => status === 'fulfilled').length;
+  t.ok((await said()) >= (10 + sent) * 1001, `${await said()} tokens for 10 calls and ${sent} more`);
+  disk.restore();
+  settle(journal, [...calls.slice(190), ...others]);
+  await emptied(path);
+  journal.close();
+});
+
+t.test('lines for many that could not be dropped when the sums were saved are dropped the next time', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const [calls, open] = [busy(), call('open', { model: 'gpt-5-mini' })];
+  await noteAll(journal, [open, ...calls]);
+  settle(journal, calls.slice(0, 31)); // which have lines of their own
+  journal.compact();
+  settle(journal, calls.slice(31));
+  mkdirSync(`${path}.tmp`);
+  t.throws(() => journal.compact());
+  rmdirSync(`${path}.tmp`);
+  journal.compact();
+  t.same(idsIn(path), ['open']);
+  settle(journal, [open]);
   journal.close();
 });
 
