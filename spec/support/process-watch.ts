@@ -25,8 +25,8 @@ export interface StallQuestion {
 export async function worstStallMs(child: ChildProcess, home: string, { limitMs, collects = true }: StallQuestion = {}): Promise<number | undefined> {
   if (process.platform !== 'linux') return 0;
   const file = stallFileOf(home);
-  if (collects) writeFileSync(file, 'collect');
-  else rmSync(file, { force: true });
+  rmSync(file, { force: true });
+  if (collects) writeFileSync(`${file}.collect`, '');
   child.kill('SIGUSR2');
   let text = '';
   const isTold = (): boolean => {

@@ -1,6 +1,6 @@
 // Loaded into a server by NODE_OPTIONS: how long its event loop was held up by its own work. A wait for the processor, which a busy machine
 // causes, is not counted: a stall is as long as the processor time that the main thread used meanwhile, and at most as long as the delay.
-const { existsSync, openSync, readSync, writeFileSync } = require('node:fs');
+const { existsSync, openSync, readSync, rmSync, writeFileSync } = require('node:fs');
 const { performance } = require('node:perf_hooks');
 const { setFlagsFromString } = require('node:v8');
 const { runInNewContext } = require('node:vm');
@@ -33,9 +33,11 @@ setInterval(() => {
   lastUsed = used;
 }, TICK_MS).unref();
 
-// Asked for by a signal; what is told is forgotten. Garbage is collected then where the file asks for it, for an idle process leaves it where it is: what stays is held.
+// Asked for by a signal; what is told is forgotten. Garbage is collected then where a file beside it asks for that, for an idle process leaves it where it is: what stays is held.
 process.on('SIGUSR2', () => {
-  const collects = existsSync(process.env.STALL_FILE);
+  const wish = `${process.env.STALL_FILE}.collect`;
+  const collects = existsSync(wish);
+  if (collects) rmSync(wish);
   writeFileSync(process.env.STALL_FILE, JSON.stringify({ worstMs }));
   if (collects) collectGarbage();
   worstMs = 0;
