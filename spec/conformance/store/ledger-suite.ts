@@ -157,7 +157,10 @@ export function ledgerSuite(t: Test, store: string, open: OpenLedger): void {
     t.match(await ledger.reserve(callOf('c', 0, { dailyTokens: 109 }), new AbortController().signal), { kind: 'exceeded', cap: 'dailyTokens' });
     t.match(await ledger.reserve(callOf('d', 0.5, { monthlyUsd: 1 }), new AbortController().signal), { kind: 'exceeded', cap: 'monthlyUsd' });
     clock.ms += 12 * HOUR;
-    t.match(await ledger.reserve(callOf('f', 1), new AbortController().signal), { kind: 'ok', stand: { day: { usd: 0 }, month: { usd: 0.75 } } }, 'a new day');
+    const signal = new AbortController().signal;
+    let verdict = await ledger.reserve(callOf('f', 1), signal);
+    for (; verdict.kind === 'beside'; verdict = await ledger.reserve(callOf('f', 1), signal)) await verdict.changed; // what was released counts until the store has noticed it
+    t.match(verdict, { kind: 'ok', stand: { day: { usd: 0 }, month: { usd: 0.75 } } }, 'a new day');
     t.match(await ledger.reserve(callOf('e', 99, {}), new AbortController().signal), { kind: 'ok' }, 'without caps everything is allowed');
   });
 
