@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { TURN_MS } from '../../../../../core/store/files/ledger/call-covers.ts';
 import { CallJournal } from '../../../../../core/store/files/ledger/call-journal.ts';
@@ -186,7 +186,7 @@ t.test('what calls of many have used is covered until the ledger has it, also if
   await noteAll(journal, calls);
   const [large, ...others] = [...calls].reverse() as [OpenCall, ...OpenCall[]];
   journal.end(large, ended({ usage: { inputTokens: 1, outputTokens: 1_000_000, totalTokens: 1_000_001 } }));
-  await delay(0);
+  await turn();
   t.ok(tokensIn(await journalAt(path).left()) >= 1_000_001 + 199 * 1001);
   journal.beginForget();
   const last = others.pop() as OpenCall;
