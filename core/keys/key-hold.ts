@@ -7,14 +7,14 @@
 // within-its-batches: a call that was admitted and asks between its batches ends only if the cap is surely reached, and not for what others are expected to use.
 // summed-up: what is noted of the calls of a key or a group, which is never less than what they count, is summed up when one begins, is noted again or ends. Only where
 //   that sum is not far below a cap, each call is looked at.
-// usual-note: of most calls of a key the same is noted, so their note is one object, which lies in the caches of the processor. What each call had for itself would have left
-//   them when it ends, hundreds of calls after it began; to fetch it cost as much as all sums.
-// as-much-again: a further attempt sends its input again, and of texts for embeddings, the next batch may have more than was expected of all. So both are noted beside what
-//   was used before, with as much as the largest of those before them.
+// usual-note: most calls of a key share one note, which stays in the caches of the processor. A note for each call would have left them when the call ends, hundreds of calls
+//   after it began; to fetch it would cost as much as all sums.
+// as-much-again: a further attempt sends its input again, and the next batch of texts for embeddings may be longer than was expected. So each is noted with as much input
+//   as the largest one before it, on top of what was used.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
 //   leaves no less.
 // no-context: what each call runs through makes no function, not even on a way that it hardly ever takes. Else V8 makes room for the variables of that function at each call.
-// own-note: a call is its own note for the book. Most books keep only a few numbers of it, and an object for each note would have to be made and collected.
+// as-itself: the book gets the call itself, whose figures are those of its note. Most books keep only a few of them, and an object for each call would have to be made and collected.
 import { isoTime } from '../base/iso-time.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
@@ -60,7 +60,7 @@ export interface KeyTerms {
 
 type Reserve = (hold: KeyHold, atOnce: boolean) => Promise<void> | undefined;
 
-/** The room of one call of a key with limits, and what is noted of the call (own-note). */
+/** The room of one call of a key with limits, and the call as the book gets it (as-itself). */
 export class KeyHold implements Hold, OpenCall {
   // Those first that are needed when the call ends: they lie together, and have left the caches of the processor by then.
   readonly call: AccountedCall;

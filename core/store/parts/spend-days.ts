@@ -3,7 +3,7 @@
 // never-less: a call counts at least nothing. One that counted less would give its key more to spend than its cap.
 // days-stay: a day keeps its sums when the clock leaves it and comes back. Only the days that were counted longest ago are dropped.
 // others-apart: of a week and a month, the sums of their other days are kept, since a call changes the day alone.
-// far-at-once: for each account, what may still be used before one of its caps is half used up shrinks with each call, so that whether a cap is near costs two comparisons.
+// far-at-once: an account knows what may still be used before one of its caps is half used up, and each call that is counted lowers that. So two comparisons tell whether a cap is near.
 // as-members: a call counts for the group in which its key was, also after the key has left the group or was revoked.
 
 import { prefixed } from '../../base/kept-text.ts';
@@ -195,7 +195,7 @@ export class SpendDays extends DaySums {
     return 2 * underWay.usd < account.leftUsd && 2 * underWay.tokens < account.leftTokens;
   }
 
-  /** The same caps are the same object for all keys of a group, so that they don't take turns here. */
+  /** One object for the same caps, which each key of a group has for itself: `isFar` would look again for each other object. */
   sharedCaps(account: SpendAccount, caps: Caps): Caps {
     return account.caps !== undefined && areSameCaps(account.caps, caps) ? account.caps : caps;
   }

@@ -4,8 +4,8 @@
 // covered-first: a call is sent only while the line on the disk says no less than what all calls of its cover may use.
 // bounded: a line says at most twice what its calls used at most within the last PEAK_TURNS, or twice as many. So much too much is counted at most if the process is killed.
 //   A line that followed each turn would be written many times a second, since calls come in bursts. What is used is looked at when a turn begins and when calls are forgotten.
-// nothing-apart: nothing is kept of a covered call but its place, which is its cover. What it counts there is what was noted of it last, and its book says that at each change.
-// perhaps-written: of a write that has failed, each line may be on the disk. Until the line of a cover is written again, the disk is taken to say the least of both.
+// nothing-apart: of a covered call only its cover is kept, as its place. What it counts there is what was noted of it last, which is said again when that changes.
+// perhaps-written: when a write has failed, any of its lines may be on the disk. Until the line of a cover is written again, the smaller of its two last lines counts.
 // until-written: what an ended call has used stays covered until the ledger has its line. That is kept as a sum, because thousands of calls may end before that.
 import { randomUUID } from 'node:crypto';
 import { isoTime } from '../../../base/iso-time.ts';
