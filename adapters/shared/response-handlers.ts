@@ -113,7 +113,7 @@ export class BodyCollector implements UpstreamHandler {
 
   /** The size of what has come of an answer; 0 for an error, and for the page of a proxy that no model has written. */
   get answerBytes(): number {
-    return this.isError || PAGE.test(this.bytes().toString('latin1', 0, PAGE_START_BYTES)) ? 0 : this.#chunks.bytes;
+    return this.isError || PAGE.test(this.#chunks.start(PAGE_START_BYTES).toString('latin1')) ? 0 : this.#chunks.bytes;
   }
 
   text(): string {

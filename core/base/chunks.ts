@@ -3,6 +3,7 @@
 // bytes-only: the chunks take little more memory than their bytes. A Buffer object alone takes a hundred bytes, and it keeps the whole network read
 //   that it is part of in memory, so small chunks, and small parts of large reads, are copied together.
 // no-early-copy: the first few chunks and large ones are kept uncopied. Most answers have only such chunks and are copied once, by `join`.
+// joined-once: what was joined is kept in place of its chunks, for an answer is read more than once.
 // known-size: if the total size is known, all chunks are copied into one buffer of that size, and `join` needs no second copy.
 
 /** Memory that one chunk may waste; also the size of the first buffer for copied chunks. */
@@ -53,7 +54,22 @@ export class Chunks {
     this.#listCopies();
     const first = this.#list[0] as Buffer;
     if (this.#list.length === 1 && end.length === 0) return first;
-    return Buffer.concat([...this.#list, end], this.#bytes + end.length);
+    const joined = Buffer.concat([...this.#list, end], this.#bytes + end.length);
+    if (end.length === 0) this.#list = [joined]; // joined-once
+    return joined;
+  }
+
+  /** The first bytes, at most `most` of them, without joining the others. */
+  start(most: number): Buffer {
+    this.#listCopies();
+    const parts: Buffer[] = [];
+    let left = most;
+    for (const chunk of this.#list) {
+      if (left <= 0) break;
+      parts.push(chunk.subarray(0, left));
+      left -= chunk.length;
+    }
+    return Buffer.concat(parts);
   }
 
   /** Forgets everything. */

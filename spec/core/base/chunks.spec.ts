@@ -29,6 +29,22 @@ t.test('chunks of every size are joined in their order', async (t) => {
   t.equal(all.bytes, Buffer.concat(chunks).length, 'the end is not kept');
 });
 
+t.test('what was joined is not joined again, and what comes later stands behind it', async (t) => {
+  const all = joined(Buffer.alloc(9000, 'a'), Buffer.alloc(9000, 'b'));
+  const first = all.join();
+  t.equal(all.join(), first);
+  all.add(Buffer.from('c'));
+  t.equal(all.join().toString(), `${first.toString()}c`);
+});
+
+t.test('the start is read from as many chunks as it needs', async (t) => {
+  const all = joined(Buffer.from('one, '), Buffer.alloc(9000, 'x'), Buffer.alloc(9000, 'y'));
+  t.equal(all.start(3).toString(), 'one');
+  t.equal(all.start(7).toString(), 'one, xx');
+  t.equal(all.start(20_000).length, 18_005, 'all, where there is no more');
+  t.equal(joined().start(5).length, 0);
+});
+
 t.test('nothing is joined to nothing', async (t) => {
   const all = joined(Buffer.alloc(0));
   t.equal(all.bytes, 0);

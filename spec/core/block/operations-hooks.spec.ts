@@ -9,6 +9,7 @@ import { connectStore } from '../../../core/index.ts';
 import { askedOf, RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
 import { migratedStore } from '../../support/migrated.ts';
 import { noPostgres } from '../../support/postgres.ts';
+import { untilSo } from '../../support/until.ts';
 
 const BODY = '{"issue":"It does not start."}';
 
@@ -289,6 +290,14 @@ t.test('of servers that share a database, none takes a delivery with a secret of
   await b.blocks.purge((await b.blocks.archive('ada')).archiveName);
   await b.create('ada');
   const { secret = '' } = await b.blocks.setHook('ada', 'issues', { message: 'Sort it.' });
+  await t.rejects(a.blocks.takeDelivery('ada', 'issues', signed(old)), { code: 'HOOK_REFUSED' }, 'also before the first server has heard of the new block');
+  const { createdAt } = await b.blocks.config('ada');
+  await untilSo('the first server knows the new block', () =>
+    a.blocks.config('ada').then(
+      (config) => config.createdAt === createdAt,
+      () => false,
+    ),
+  );
   await t.rejects(a.blocks.takeDelivery('ada', 'issues', signed(old)), { code: 'HOOK_REFUSED' });
   t.match(await a.blocks.hooks('ada'), { hooks: [{ id: 'issues', hasSecret: false }] }, 'and it says so');
   await a.blocks.setHook('ada', 'issues', { secret });
