@@ -378,6 +378,25 @@ t.test('a line for many that a full disk has cut short, and that may say less th
   journal.close();
 });
 
+t.test('a line of its own that a full disk has let through is dropped with the sums, once its call has ended', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const calls = busy();
+  await noteAll(journal, calls);
+  const slow = calls.at(-1) as OpenCall;
+  const isThere = async (): Promise<boolean> => (await journalAt(path).left()).some(({ id }) => id === slow.id);
+  const disk = fillDisk(t, (size) => size - 1); // a line without its newline is read
+  journal.noteAlone(slow);
+  while (!(await isThere())) await delay(5);
+  disk.restore();
+  settle(journal, [slow]); // before the next turn writes its line once more
+  journal.compact();
+  t.notOk(await isThere());
+  settle(journal, calls.slice(0, -1));
+  await emptied(path);
+  journal.close();
+});
+
 t.test('lines for many that could not be dropped when the sums were saved are dropped the next time', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
