@@ -105,6 +105,20 @@ t.test('of a block with the longest name, on one server:', async (t) => {
     t.equal(field?.w, 390 - 32);
     await world.leave(page);
   });
+
+  await t.test('at 390 px a note of what was done covers nothing of the dialog that is opened next', async (t) => {
+    const page = await world.page('/ui/', { width: 390, height: 844 });
+    await page.getByRole('button', { name: 'Select', exact: true }).click();
+    await page.locator(`[data-name="${LONG}"]`).click();
+    await page.getByRole('group', { name: '1 block selected' }).getByRole('button', { name: 'Stop' }).click();
+    await page.locator('.toast', { hasText: 'Stopped' }).waitFor();
+    await page.locator('.top .btn.primary').click();
+    await page.locator('.dialog footer').waitFor();
+    const [note] = await boxes(page, '.toast');
+    const [dialog] = await boxes(page, '.dialog');
+    t.ok((note?.y ?? 999) + (note?.h ?? 0) <= (dialog?.y ?? 0), 'it stands above the dialog');
+    await world.leave(page);
+  });
 });
 
 t.test('at 390 px two changes of a configuration are read and chosen without scrolling sideways, and saved from one line', inWhole, async (t) => {
