@@ -79,6 +79,12 @@ t.test('lines of another server are given also where this one has begun a file o
   await add('2026-11-20T14:03:24.000Z', '2026-11-20T14-03-24Z-other.log', 'next');
   await until('the next one, too', () => given.includes('next'));
   t.equal(given.filter((text) => text === 'late').length, 1, 'once');
+  const end = 'next'.length;
+  t.same(
+    [end, end + 1].map((place) => tail.given('2026-11-20T14-03-24Z-other.log', place)),
+    [false, true],
+    'what a look has given is not given again',
+  );
 });
 
 t.test('lines of one millisecond are in order also where one of them begins the first file of a second', { skip: noPostgres }, async (t) => {
