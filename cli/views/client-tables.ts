@@ -1,6 +1,6 @@
 // The tables of `key ls`, `key group ls` and `alias ls`, and how a model name resolves. Pure: no I/O.
 import type { KeyGroupList, KeyList, ModelNames, ModelResolved } from '../../core/index.ts';
-import { count, money, relative, spending } from '../terminal/format.ts';
+import { count, money, plural, relative, spending } from '../terminal/format.ts';
 import { type Column, table } from '../terminal/layout.ts';
 import { oneLine } from '../terminal/output.ts';
 import type { View } from './block-text.ts';
@@ -80,11 +80,11 @@ function capsOf(limits: Limits): string {
     usdPerDay === null ? '' : money(usdPerDay),
     usdPerWeek === null ? '' : `${money(usdPerWeek)} a week`,
     usdPerMonth === null ? '' : `${money(usdPerMonth)} a month`,
-    tokensPerDay === null ? '' : `${count(tokensPerDay)} tokens`,
-    tokensPerMonth === null ? '' : `${count(tokensPerMonth)} tokens a month`,
+    tokensPerDay === null ? '' : plural(tokensPerDay, 'token'),
+    tokensPerMonth === null ? '' : `${plural(tokensPerMonth, 'token')} a month`,
     inFlight === null ? '' : `${count(inFlight)} at once`,
-    requestsPerMinute === null ? '' : `${count(requestsPerMinute)} requests a minute`,
-    tokensPerMinute === null ? '' : `${count(tokensPerMinute)} tokens a minute`,
+    requestsPerMinute === null ? '' : `${plural(requestsPerMinute, 'request')} a minute`,
+    tokensPerMinute === null ? '' : `${plural(tokensPerMinute, 'token')} a minute`,
     unpriced === 'refuse' ? 'known prices only' : '',
   ];
   return caps.filter(Boolean).join(', ') || '-';

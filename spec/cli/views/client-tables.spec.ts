@@ -74,6 +74,11 @@ t.test('limits are shown with their time, and groups where there are any', async
   t.match(groupTable(groups, { width: 80, style }), [/^GROUP +TODAY/, /^team +1,200 tokens +5 tokens a month +app other$/]);
 });
 
+t.test('a limit of one is said in the singular', async (t) => {
+  const [, line] = keyTable([{ ...KEY, tokensPerDay: 1, tokensPerMonth: 1, requestsPerMinute: 1, tokensPerMinute: 1 }], { now: NOW, width: 250, style });
+  t.match(line, / 1 token, 1 token a month, 1 request a minute, 1 token a minute +all/);
+});
+
 t.test('what was spent is shown in all units of the caps that hold, those of the group among them', async (t) => {
   const { models: _models, expiresAt: _expiresAt, createdAt: _createdAt, group: _group, ...limits } = KEY;
   const groups = [{ ...limits, name: 'team', tokensPerDay: 5000, keys: ['app', 'own'] }];
