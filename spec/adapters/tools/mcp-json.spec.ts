@@ -61,6 +61,17 @@ t.test('a change keeps what other programs have in the file, and the file is clo
   t.strictSame(read('mcp.json'), { inputs: [{ id: 'x' }], mcpServers: { other: { command: 'other', alwaysAllow: ['a'] } } });
 });
 
+t.test('a file that is full takes no further server, and changes of those that it has', async (t) => {
+  const { servers, write } = serverRig(t);
+  write({ mcpServers: Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`s${index}`, FILES])) });
+  await servers.put('s7', { server: { ...FILES, args: ['other'] } });
+  t.match(
+    (await servers.list()).find(({ name }) => name === 's7'),
+    { server: { args: ['other'] } },
+  );
+  t.match(await failure(servers.put('more', { server: FILES })), { code: 'TOOL_SERVER_REFUSED', message: /has 200 servers already/ });
+});
+
 t.test('a name such as __proto__ is a name like any other: it changes no other object, and is refused', async (t) => {
   const { servers, write } = serverRig(t);
   write('{"mcpServers":{"__proto__":{"command":"evil"},"constructor":{"command":"a"}},"blockhouse":{"__proto__":{"newTools":"offer"}}}');

@@ -70,6 +70,11 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.match(await stored.documents.conversation.append({ content: 'new', channel: 'cli', clientId: undefined, cap: 10_000 }), { position: 1 });
     t.same(await files.archive.import(await stored.pack(), 'c', async () => undefined), { name: 'c', unconfirmed: undefined });
     t.equal((await files.blocks.contents('c', QUIET)).memory.summary, 'half \udc00');
+
+    const back = files.blocks.block({ name: 'c', block: 0 }, QUIET);
+    t.teardown(() => back.close());
+    const sentAgain = await back.documents.conversation.append({ content: 'again', channel: 'cli', clientId: 'c3', cap: 10_000 });
+    t.match(sentAgain, { archivedId: String }, 'what the client of an old message sends again is known here, too');
   });
 
   t.test('a hostile bundle is refused or read in turns, and takes nothing from others', async (t) => {
