@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import t from 'tap';
 import { testFolder } from '../../support/test-folder.ts';
+import { noTerminal, openTerminal } from '../terminal.ts';
 import { toolDesk as desk } from '../../support/tools/tool-desk.ts';
 import { readFileTool } from '../../support/tools/fake-sessions.ts';
 
@@ -38,6 +39,36 @@ t.test('without a terminal: a server is added and held, looked at, approved and 
   t.match(await on(['tools', 'rm', 'notes']), { code: 2, stderr: /Add --yes/ });
   t.match(await on(['tools', 'rm', 'notes', '--yes']), { code: 0, stderr: /^The server is removed/ });
   t.match(await on(['tools', 'ls', 'notes']), { code: 2, stderr: /no server of tools named "notes"/ });
+});
+
+t.test('at a terminal, each step is asked for, and nothing is done that was not agreed to', { skip: noTerminal }, async (t) => {
+  const { on, rig, workspace } = await desk(t);
+  rig.sessions.lists.set('notes', [readFileTool()]);
+  const state = async (): Promise<unknown> =>
+    JSON.parse((await on(['tools', 'ls', 'notes', '--json'])).stdout).server.tools.map((tool: { state: string }) => tool.state);
+  const asked = async (args: readonly string[], answers: readonly [question: RegExp, answer: string][], code: number): Promise<void> => {
+    const terminal = openTerminal(t, args);
+    for (const [question, answer] of answers) {
+      await terminal.shows(question);
+      terminal.type(answer);
+      terminal.press('Enter');
+    }
+    await terminal.shows(new RegExp(`ended with ${code}`));
+  };
+  const add = ['tools', 'add', 'notes', '--replace', '--workspace', workspace, '--', 'notes-server'];
+  await asked(add, [[/Start it once, to see its tools\? \[y\/N\]$/m, 'n']], 0);
+  t.strictSame(rig.sessions.started, []);
+  const looked: [RegExp, string][] = [
+    [/Start it once/, 'y'],
+    [/Do you trust it in that/, 'n'],
+  ];
+  await asked(add, [...looked, [/Approve it with these tools\?/, 'n']], 0);
+  t.strictSame(await state(), ['new']);
+  const approve = ['tools', 'approve', 'notes', '--workspace', workspace];
+  await asked(approve, [[/Approve this\?/, 'n']], 1);
+  t.strictSame(await state(), ['new']);
+  await asked(approve, [[/Approve this\?/, 'y']], 0);
+  t.strictSame(await state(), ['approved']);
 });
 
 t.test('what has changed is shown line by line, and what is not seen as an escape', async (t) => {
