@@ -200,12 +200,19 @@ t.test('a crash after a task was to be cancelled: the next start cancels it, and
 });
 
 t.test('a block that goes into the archive: its tasks are cancelled, and after a restore the message goes on with what their server has said', async (t) => {
-  const one = await taskCore(t, (call) => (call.task?.isCancelled ? Promise.resolve(said('It was cancelled.')) : never()));
+  let hasAnswered = false;
+  const slowly = async (): Promise<ToolOutcome> => {
+    await delay(20);
+    hasAnswered = true;
+    return said('It was cancelled.');
+  };
+  const one = await taskCore(t, (call) => (call.task?.isCancelled ? slowly() : never()));
   const id = await one.post('Pay bob.');
   await inTask(one);
   withoutGrace(t);
   const { archiveName } = await one.blocks.archive('ada');
   t.match(one.calls, [{ task: undefined }, { task: { isCancelled: true } }]);
+  t.ok(hasAnswered, 'before the block has moved');
   await one.blocks.restore(archiveName);
   await one.blocks.start('ada');
   await one.outcome(id);
