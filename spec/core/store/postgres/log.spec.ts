@@ -38,6 +38,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     proxy.refuse();
     log.write('INFO', 'lost');
     await log.flush();
+    t.equal(faults.length, 1, 'a line that is lost is told');
     log.write('INFO', 'lost');
     await log.flush();
     t.equal(faults.length, 1, 'once');
