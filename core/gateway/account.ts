@@ -15,6 +15,14 @@ export interface PricedModel {
   readonly toldBy?: string | undefined;
 }
 
+/** A call of a block that will count for a key. */
+export interface CallToCount {
+  readonly key: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly pricedAs: PricedModel | undefined;
+}
+
 /** A call as its account sees it. */
 export interface AccountedCall {
   readonly requestId: string;

@@ -11,7 +11,7 @@ import { isoTime } from '../base/iso-time.ts';
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
-import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
+import type { AccountedCall, Asking, CallToCount, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
@@ -34,7 +34,7 @@ export interface GatewayAccountsOptions {
   readonly bus: CoreBus;
   readonly gateway: Pick<Gateway, 'pricedAs'>;
   readonly prices: Pick<Prices, 'pricer' | 'known'>;
-  readonly keys: Pick<KeyStore, 'named' | 'groupOf'>;
+  readonly keys: Pick<KeyStore, 'named' | 'lastKnown'>;
   readonly ledger: GatewayBook;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -186,11 +186,23 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** A call of a block whose message was sent with a key counts for both, whatever has become of the key. once-in-all. */
-  countForKey({ at, block, messageId, key, provider, credential, model, usage, costUsd, latencyMs, ttftMs, failed }: CallOfKey): void {
-    const group = this.#options.keys.groupOf(key);
+  countForKey({ at, block, messageId, key, provider, credential, model, usage, costUsd, leastUsd, latencyMs, ttftMs, failed }: CallOfKey): void {
+    const group = this.#options.keys.lastKnown(key)?.group ?? undefined;
     const requestId = `${OF_BLOCK}${block}/${messageId ?? ''}`;
     const error = failed === true ? 'UPSTREAM_FAILED' : null;
-    this.#options.ledger.record({ at, requestId, key, group, provider, credential, model, usage, costUsd, firstTextMs: ttftMs, durationMs: latencyMs, error });
+    const times = { firstTextMs: ttftMs, durationMs: latencyMs };
+    this.#options.ledger.record({ at, requestId, key, group, provider, credential, model, usage, costUsd, leastUsd, ...times, error });
+    if (costUsd !== null || leastUsd != null || usage === null) return;
+    if (failed !== true || usage.outputTokens > 0) this.#unbilled.note({ key, adapterId: provider, model });
+  }
+
+  /** Rejects with PRICE_UNKNOWN for a call of a block that its key would refuse if it made the call itself. A key that is gone, or can't be read, refuses nothing. */
+  async assertPricedForKey({ key: name, provider, model, pricedAs }: CallToCount): Promise<void> {
+    const key = this.#options.keys.lastKnown(name);
+    if (key?.refusesUnpriced !== true) return;
+    const pricer = pricedAs === undefined ? NO_PRICE : await this.#options.prices.pricer(pricedAs);
+    const call = { key: name, adapterId: provider, model, hasOutput: true, asksForHourInCache: () => false };
+    assertPriced(key, call, pricer, this.#unbilled.isRefused(call));
   }
 
   async spentToday(key: string): Promise<KeySpend> {
@@ -341,19 +353,22 @@ function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | und
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.owner.group ?? undefined) : group;
 }
 
+/** What decides whether a call has a price. */
+type CallToPrice = Pick<AccountedCall, 'adapterId' | 'model' | 'hasOutput' | 'asksForHourInCache'>;
+
 /** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */
-function assertPriced(key: NamedKey, call: AccountedCall, pricer: Pricer, wasUncounted: boolean): void {
+function assertPriced(key: NamedKey, call: CallToPrice, pricer: Pricer, wasUncounted: boolean): void {
   const { exact } = pricer;
   if (exact(NO_USAGE) === null || (wasUncounted && !isBounded(call, pricer))) throw priceUnknown(key, call, '');
   if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
 }
 
 /** True if it is known what an answer costs at least that tells nothing of that. */
-function isBounded({ hasOutput }: AccountedCall, { least }: Pricer): boolean {
+function isBounded({ hasOutput }: Pick<AccountedCall, 'hasOutput'>, { least }: Pricer): boolean {
   return least(hasOutput ? LEAST_ANSWER : HOUR_IN_CACHE) !== null;
 }
 
-function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {
+function priceUnknown(key: NamedKey, { adapterId, model }: CallToPrice, what: string): BlockhouseError {
   const group = key.bounds.find(({ kind, unpriced }) => kind === 'group' && unpriced === 'refuse');
   const ofGroup = group === undefined ? '' : `, and \`blockhouse key group set ${group.name} --unpriced allow\``;
   const message = `The price of ${adapterId}/${model}${what} is not known, and the key ${key.name} refuses calls that its cap would not count. Ask a model with a known price, or allow such calls: \`blockhouse key set ${key.name} --unpriced allow\`${ofGroup}.`;

@@ -83,9 +83,9 @@ export class KeyStore {
     return key !== undefined && this.#hasExpired(key) ? undefined : key;
   }
 
-  /** The group of a key, also of one that has expired, and the last one that is known while keys.json can't be read; undefined without one. */
-  groupOf(name: string): string | undefined {
-    return this.#setting.now().good?.byName.get(name)?.group ?? undefined;
+  /** The key of this name, also one that has expired, and the last one that is known while keys.json can't be read; undefined without one. */
+  lastKnown(name: string): NamedKey | undefined {
+    return this.#setting.now().good?.byName.get(name);
   }
 
   /** All keys, in the order in which they were made. Throws WORKSPACE_DAMAGED. */

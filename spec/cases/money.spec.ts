@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
 import { openDesk, runHere } from '../cli/run.ts';
+import { createBlock, RUNNABLE } from '../support/block-calls.ts';
 import { startPriceRig } from '../support/price-rig.ts';
 import { startServer } from '../support/server.ts';
 import { type Answerer, sendJson, startUpstream } from '../support/upstream.ts';
@@ -222,4 +223,65 @@ t.test('a whole answer with text that is said to have no tokens counts by its si
   for (const [path, body] of asks) t.ok((await outputOf(path, body)) >= 500, `${path} ${JSON.stringify(body)}`);
   text = '';
   for (const [path, body] of asks) t.equal(await outputOf(path, body), 0, `${path} ${JSON.stringify(body)}, empty`);
+});
+
+/** What a key with a cap in USD gets from a block with this model of a server on this machine, and from the model itself, and what it has spent after each. */
+async function askedBoth(t: Test, entry: object, told: object, limits: object, asked: readonly string[]) {
+  const upstream = await startUpstream(t, ({ method, body }, res) => {
+    if (method === 'GET') return sendJson(res, { data: [] });
+    const usage = { prompt_tokens: 100, completion_tokens: 100 };
+    const message = { role: 'assistant', content: 'x' };
+    const choice = { index: 0, finish_reason: 'stop' };
+    if (!body.includes('"stream":true')) return sendJson(res, { choices: [{ ...choice, message }], usage, ...told });
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.end(`data: ${JSON.stringify({ choices: [{ ...choice, delta: message }], usage, ...told })}\n\ndata: [DONE]\n\n`);
+  });
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0 });
+  const shop = { adapter: 'openai', api: 'chat', auth: 'none', baseURL: `${upstream.url}/v1`, ...entry };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ shop }), { mode: 0o600 });
+  await delay(210);
+  await createBlock(server, 'ada', { ...RUNNABLE, adapter: { provider: 'shop', model: 'm' }, retry: { baseMs: 1, maxDelayMs: 1, maxAttempts: 1 } });
+  await server.call('POST', '/api/blocks/ada/start');
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', rights: ['blocks'], ...limits } })).json;
+  const found: object[] = [];
+  for (const [index, model] of asked.entries()) {
+    const body = { model, messages: [{ role: 'user', content: `hi ${index}` }] };
+    const { status } = await server.call('POST', '/v1/chat/completions', { body, token: false, headers: { authorization: `Bearer ${key}` } });
+    const { usd = 0, unpricedCalls } = (await server.core.accounts?.spentToday('app')) ?? {};
+    found.push({ status, usd: Number(usd.toFixed(6)), unpricedCalls });
+  }
+  return { found, requests: upstream.requests.filter(({ method }) => method === 'POST').length };
+}
+
+t.test('a call of a block in a tier without a price counts for the key of its message what it costs at least, as a call of the key itself does', async (t) => {
+  const entry = { models: { m: { price: { input: 1000, output: 3000 } } } };
+  const { found } = await askedBoth(t, entry, { service_tier: 'priority' }, { usdPerDay: 1 }, ['block/ada', 'shop/m', 'block/ada', 'block/ada']);
+  t.match(found, [
+    { status: 200, usd: 0.4, unpricedCalls: 0 },
+    { status: 200, usd: 0.8, unpricedCalls: 0 },
+    { status: 200, usd: 1.2, unpricedCalls: 0 },
+    { status: 429, usd: 1.2 },
+  ]);
+});
+
+t.test('a key that refuses unknown prices pays no call of a block without a known price either', async (t) => {
+  const unknown = { models: { m: { price: 'openai/no-such-model' } } };
+  const cases = [
+    [{ quirks: { costField: 'usage.cost' } }, ['block/ada', 'block/ada', 'shop/m'], [200, 502, 403], 1],
+    [{ quirks: { costField: 'usage.cost' } }, ['shop/m', 'block/ada'], [200, 502], 1],
+    [unknown, ['block/ada', 'shop/m'], [502, 403], 0],
+  ] as const;
+  for (const [entry, asked, statuses, sent] of cases) {
+    const { found, requests } = await askedBoth(t, entry, {}, { usdPerDay: 1, unpriced: 'refuse' }, asked);
+    t.match(
+      found,
+      statuses.map((status) => ({ status })),
+      JSON.stringify([entry, asked]),
+    );
+    t.equal(requests, sent, JSON.stringify([entry, asked]));
+  }
+  t.match(await askedBoth(t, unknown, {}, { usdPerDay: 1, unpriced: 'allow' }, ['block/ada', 'shop/m']), {
+    found: [{ status: 200 }, { status: 200, unpricedCalls: 2 }],
+    requests: 2,
+  });
 });

@@ -10,6 +10,7 @@
 // own-account: the call has its account with its block, not with the gateway. So its line is in the ledger of blocks alone.
 // still-ours: while it is not sure that its block is still this server's, no call begins, since another server may make it, too.
 // asked-last: the caps are checked when the call has its place in every queue, and then the kill switch.
+// counts-for-its-key: a call for a message that was sent with a key which refuses unknown prices has a known one; else its caps would not count what they pay.
 // cut-answer: an answer that does not fit into its AnswerText is cut there. The part that fits is the answer, with the stop reason `max_tokens`.
 import { randomUUID } from 'node:crypto';
 import type { CoreEvents } from '../../bus.ts';
@@ -255,13 +256,21 @@ class RunningCall implements CallAccounts, Hold {
   async #refusal(): Promise<unknown> {
     try {
       await this.#billing.ready();
+      await this.#assertCounts();
       await this.#call.reserve?.(this.id);
     } catch (error) {
+      if (error instanceof BlockhouseError && error.code === 'PRICE_UNKNOWN') return new ModelCallFailure(error, undefined);
       return error instanceof BlockhouseError && error.code === 'STORE_UNREACHABLE' ? this.#later(error) : error;
     }
     const pause = haltPause(this.#options.halted());
     if (pause !== undefined) return new CallRefused(pause);
     return this.#options.isSure() ? undefined : this.#later(new BlockhouseError('STORE_UNREACHABLE', 'The database does not answer, so no model is called.')); // still-ours
+  }
+
+  /** counts-for-its-key. */
+  async #assertCounts(): Promise<void> {
+    const { key, candidate } = this.#call;
+    if (key !== undefined) await this.#billing.assertPricedForKey({ key, provider: candidate.provider, model: candidate.model, pricedAs: this.#pricedAs });
   }
 
   /** A database that is away is no failure of the message, whose attempts it must not use up. */

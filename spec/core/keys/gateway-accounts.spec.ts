@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { nextTurn } from '../../../core/base/next-turn.ts';
 import { createBus } from '../../../core/bus.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
-import type { AccountedCall } from '../../../core/gateway/account.ts';
+import type { AccountedCall, PricedModel } from '../../../core/gateway/account.ts';
 import type { EmbedCall } from '../../../core/ports.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
 import { READ_ON_MS } from '../../../core/gateway/read-on.ts';
@@ -376,7 +376,7 @@ t.test('the books close when the calls that have ended are in them with their pr
     gateway,
     prices,
     ledger,
-    keys: { named: () => undefined, groupOf: () => undefined },
+    keys: { named: () => undefined, lastKnown: () => undefined },
     now: () => NOW,
     monotonic: () => 0,
   });
@@ -432,7 +432,7 @@ t.test('a book that other servers share is asked before each call, also one that
       bus: createBus(),
       gateway,
       prices: new Prices(),
-      keys: { named: () => key, groupOf: () => undefined },
+      keys: { named: () => key, lastKnown: () => undefined },
       now: () => NOW,
       monotonic: () => 0,
     };
@@ -449,7 +449,7 @@ t.test('a price that has changed counts after a second, also when the clock is s
   const time = { day: NOW, running: 0 };
   let rate = 1;
   const gateway = { pricedAs: () => ({ provider: 'own', model: 'm', rates: { input: rate, output: rate } }) };
-  const keys = { named: () => undefined, groupOf: () => undefined };
+  const keys = { named: () => undefined, lastKnown: () => undefined };
   const accounts = new GatewayAccounts({ bus, gateway, prices: new Prices(), ledger, keys, now: () => time.day, monotonic: () => time.running });
   const usage = { inputTokens: 400_000, outputTokens: 600_000, totalTokens: 1_000_000 };
   const end = { call: 1, requestId: 'r', adapter: 'stepped', model: 'm', kind: 'chat', stream: false, attempts: 1, durationMs: 5, usage } as const;
@@ -785,5 +785,48 @@ t.test(
     count();
     t.match((await accounts.spent('key', 'app')).day, { usd: 1, tokens: 2000 }, 'damaged');
     t.match((await accounts.spent('group', 'team')).day, { usd: 1, tokens: 2000 });
+  },
+);
+
+t.test(
+  'a call of a block counts for a key what it costs at least, and is refused for one that refuses unknown prices, also while keys.json is damaged',
+  async (t) => {
+    const { core } = await coreWith(t);
+    await core.keys?.create('app', { usdPerDay: 1, unpriced: 'refuse' });
+    await core.keys?.create('free', { usdPerDay: 1 });
+    const accounts = core.accounts as GatewayAccounts;
+    const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
+    const line = { at: '2026-11-22T23:00:00.000Z', block: 'ada', messageId: 'm1', provider: 'far', model: 'x', purpose: 'chat' } as const;
+    const count = (more: { costUsd: null; leastUsd?: number; model?: string; failed?: true; usage?: typeof usage }): void =>
+      accounts.countForKey({ ...line, usage, latencyMs: 1, ttftMs: null, key: 'app', ...more });
+    count({ costUsd: null, leastUsd: 0.25 });
+    t.match(await accounts.spentToday('app'), { usd: 0.25, unpricedCalls: 0 });
+
+    const rates = { input: 1, output: 1 };
+    const asking = (key: string, pricedAs: PricedModel | undefined, model = 'x') =>
+      codeOf(accounts.assertPricedForKey({ key, provider: 'far', model, pricedAs }));
+    t.equal(await asking('app', undefined), 'PRICE_UNKNOWN');
+    t.equal(await asking('app', { provider: 'openai', model: 'no-such-model' }), 'PRICE_UNKNOWN');
+    t.equal(await asking('app', { provider: 'far', model: 'x', rates }), 'ok');
+    t.equal(await asking('free', undefined), 'ok');
+    t.equal(await asking('gone', undefined), 'ok');
+
+    const told = { provider: '', model: 'told', toldBy: 'far' };
+    t.equal(await asking('app', told, 'told'), 'ok', 'only its answer tells what it costs');
+    count({ costUsd: null, model: 'told', failed: true, usage: { ...usage, outputTokens: 0 } });
+    t.equal(await asking('app', told, 'told'), 'ok', 'a call that has failed says nothing of that');
+    count({ costUsd: null, model: 'told' });
+    t.equal(await asking('app', told, 'told'), 'PRICE_UNKNOWN');
+
+    writeFileSync(join(core.workspace ?? '', 'keys.json'), '{');
+    await until('the file is looked at', () => {
+      try {
+        core.keys?.named('app');
+        return false;
+      } catch {
+        return true;
+      }
+    });
+    t.equal(await asking('app', undefined), 'PRICE_UNKNOWN');
   },
 );

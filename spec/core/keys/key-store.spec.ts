@@ -159,7 +159,7 @@ t.test('the group of a key is known also when the key has expired, and while the
   await store.create('alone');
   later();
   t.equal(store.named('app'), undefined);
-  const groups = () => ['app', 'alone', 'other'].map((name) => store.groupOf(name));
+  const groups = () => ['app', 'alone', 'other'].map((name) => store.lastKnown(name)?.group ?? undefined);
   t.same(groups(), ['team', undefined, undefined]);
   writeFileSync(path, '{');
   later();
