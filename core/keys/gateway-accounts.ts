@@ -4,7 +4,8 @@
 // caps-hold: a call of a key with limits is sent only while what the key has spent, and what its calls under way use, is below every limit of the key and of
 //   its group. So a cap is passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
-// taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
+// taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end. A question
+//   to a block takes what its calls use when they end.
 // once-in-all: a call of a block that counts for a key has a line in both ledgers. Reports leave the one of the gateway out, except where they sum by key.
 // held-until-counted: a call counts as under way until its line counts.
 import { isoTime } from '../base/iso-time.ts';
@@ -15,6 +16,7 @@ import type { AccountedCall, Asking, CallToCount, ClientAccounts, Hold } from '.
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
+import { BLOCK_PROVIDER } from '../routing/model-table.ts';
 import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NotedCall, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { finalCost, outputOf } from './call-note.ts';
@@ -23,7 +25,7 @@ import type { KeySums } from './call-sums.ts';
 import { HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { FailedLines } from './failed-lines.ts';
 import { KeyPlaces } from './key-places.ts';
-import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
+import { type KeyRates, type RateCost, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
 import { assertMayAskFor, countedFact, type GatewayCostsBy, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
 import { PricedNames } from './priced-names.ts';
@@ -46,6 +48,7 @@ type Finished = CoreEvents['call.finished'];
 
 /** How the request ids of such lines begin; those of clients have no slash. */
 const OF_BLOCK = 'block/';
+const OF_UNKNOWN_LENGTH: RateCost = { tokens: 0 };
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
@@ -80,7 +83,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const key = this.#allowed(asking);
     if (key === undefined) return undefined;
     if (isHeld(key)) this.#hasRoom(this.#held.sumsOf(key), this.#options.now());
-    if (isRequest && key.hasRates) this.#rates.take(key, {});
+    if (isRequest && key.hasRates) this.#rates.take(key, asking.adapterId === BLOCK_PROVIDER ? OF_UNKNOWN_LENGTH : {});
     return this.#places.of(key);
   }
 
@@ -187,11 +190,13 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
   /** A call of a block whose message was sent with a key counts for both, whatever has become of the key. once-in-all. */
   countForKey({ at, block, messageId, key, provider, credential, model, usage, costUsd, leastUsd, latencyMs, ttftMs, failed }: CallOfKey): void {
-    const group = this.#options.keys.lastKnown(key)?.group ?? undefined;
+    const known = this.#options.keys.lastKnown(key);
+    const group = known?.group ?? undefined;
     const requestId = `${OF_BLOCK}${block}/${messageId ?? ''}`;
     const error = failed === true ? 'UPSTREAM_FAILED' : null;
     const times = { firstTextMs: ttftMs, durationMs: latencyMs };
     this.#options.ledger.record({ at, requestId, key, group, provider, credential, model, usage, costUsd, leastUsd, ...times, error });
+    if (known?.hasRates === true) this.#rates.use(known, usage?.totalTokens ?? 0);
     if (costUsd !== null || leastUsd != null || usage === null) return;
     if (failed !== true || usage.outputTokens > 0) this.#unbilled.note({ key, adapterId: provider, model });
   }

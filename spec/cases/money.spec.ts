@@ -285,3 +285,12 @@ t.test('a key that refuses unknown prices pays no call of a block without a know
     requests: 2,
   });
 });
+
+t.test('what a block uses for a message of a key counts towards the tokens a minute of the key and of its group', async (t) => {
+  const told = { usage: { prompt_tokens: 2000, completion_tokens: 100 } };
+  const statuses = async (limits: object, asked: readonly string[]) =>
+    (await askedBoth(t, {}, told, limits, asked)).found.map((one) => (one as { status: number }).status);
+  t.same(await statuses({ tokensPerMinute: 1000 }, ['block/ada', 'block/ada', 'shop/m']), [200, 429, 429]);
+  t.same(await statuses({ tokensPerMinute: 10_000 }, ['block/ada', 'block/ada']), [200, 200], 'within the limit nothing is refused');
+  t.same(await statuses({ requestsPerMinute: 2 }, ['block/ada', 'shop/m', 'block/ada']), [200, 200, 429]);
+});
