@@ -294,3 +294,22 @@ t.test('what a block uses for a message of a key counts towards the tokens a min
   t.same(await statuses({ tokensPerMinute: 10_000 }, ['block/ada', 'block/ada']), [200, 200], 'within the limit nothing is refused');
   t.same(await statuses({ requestsPerMinute: 2 }, ['block/ada', 'shop/m', 'block/ada']), [200, 200, 429]);
 });
+
+t.test('a model with a price has it under every name by which a daemon of this machine takes the model', async (t) => {
+  const one = { price: { input: 1, output: 0 } };
+  const gpu = await startRig(t, { models: { plain: one, 'listed:latest': one, 'big:70b': one } });
+  await gpu.filed({ models: { 'gpu/filed:latest': { input: 2, output: 0 } } });
+  const names = [
+    'plain',
+    'plain:latest',
+    'Plain:Latest',
+    'library/plain',
+    'registry.example/library/plain:latest',
+    'listed',
+    'listed:latest',
+    'library/big:70b',
+  ];
+  for (const name of names) t.equal(await gpu.costOf(name), 1, name);
+  for (const name of ['filed', 'filed:latest', 'library/filed']) t.equal(await gpu.costOf(name), 2, name);
+  for (const name of ['big', 'big:latest', 'plain:7b', 'mine/plain']) t.equal(await gpu.costOf(name), 0, `${name} is another model`);
+});
