@@ -16,7 +16,6 @@ import type { AccountedCall, Asking, CallToCount, ClientAccounts, Hold } from '.
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import { BLOCK_PROVIDER } from '../routing/model-table.ts';
 import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NotedCall, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { finalCost, outputOf } from './call-note.ts';
@@ -83,8 +82,19 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const key = this.#allowed(asking);
     if (key === undefined) return undefined;
     if (isHeld(key)) this.#hasRoom(this.#held.sumsOf(key), this.#options.now());
-    if (isRequest && key.hasRates) this.#rates.take(key, asking.adapterId === BLOCK_PROVIDER ? OF_UNKNOWN_LENGTH : {});
+    if (isRequest && key.hasRates) this.#rates.take(key, {});
     return this.#places.of(key);
+  }
+
+  async checkForBlock(asking: Asking): Promise<void> {
+    const key = this.#allowed(asking);
+    if (key === undefined) return;
+    if (isHeld(key)) {
+      const sums = this.#held.sumsOf(key);
+      const room = await this.#options.ledger.room(sums, sums, this.#options.now());
+      if (room !== true && !room.isUnderWay) this.#caps.assertRoom(key, room);
+    }
+    if (key.hasRates) this.#rates.take(key, OF_UNKNOWN_LENGTH);
   }
 
   accept(call: AccountedCall): Hold | undefined {

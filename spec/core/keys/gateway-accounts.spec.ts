@@ -830,3 +830,34 @@ t.test(
     t.equal(await asking('app', undefined), 'PRICE_UNKNOWN');
   },
 );
+
+t.test('a question to a block waits until it is known what its key has spent, and is then refused where a call of the key is', async (t) => {
+  const limits = { usdPerDay: 10, requestsPerMinute: 3, tokensPerMinute: 1000 };
+  const key = namedKey({ name: 'app', hash: 'x', createdAt: '', ...checkedLimits(limits) });
+  const free = namedKey({ name: 'free', hash: 'y', createdAt: '', ...checkedLimits({}) });
+  const bound = { kind: 'key', name: 'app' } as const;
+  const noRoom = (isUnderWay: boolean) => ({ bound, cap: '10 USD a day', isUnderWay, resets: 'at 00:00 UTC', retryAfterMs: 1 });
+  const rooms = [
+    async () => noRoom(false),
+    async () => noRoom(true),
+    async () => true,
+    () => true,
+    () => noRoom(false),
+    async () => Promise.reject(new BlockhouseError('WORKSPACE_DAMAGED', 'x')),
+  ];
+  const ledger = { room: () => rooms.shift()?.(), close: async () => undefined } as unknown as GatewayBook;
+  const keys = { named: (name: string) => [key, free].find((one) => one.name === name), lastKnown: () => undefined };
+  const gateway = { pricedAs: () => undefined };
+  const accounts = new GatewayAccounts({ bus: createBus(), gateway, prices: new Prices(), keys, ledger, now: () => NOW, monotonic: () => 0 });
+  const asking = (name?: string) => codeOf(accounts.checkForBlock({ key: name, adapterId: 'block', model: undefined, askedAs: 'block/ada' }));
+  t.same([await asking(), await asking('free')], ['ok', 'ok']);
+  t.equal(rooms.length, 6, 'what has no caps is not looked at');
+  t.equal(await asking('app'), 'KEY_CAP_REACHED');
+  t.same([await asking('app'), await asking('app'), await asking('app')], ['ok', 'ok', 'ok'], 'what others may use up is not used up');
+  t.equal(await asking('app'), 'KEY_CAP_REACHED', 'before its limits by the minute');
+  t.equal(await asking('app'), 'WORKSPACE_DAMAGED');
+  rooms.push(() => true);
+  t.equal(await asking('app'), 'KEY_RATE_LIMITED');
+  t.equal(await asking('gone'), 'KEY_FORBIDDEN');
+  await accounts.close();
+});
