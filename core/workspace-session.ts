@@ -263,7 +263,7 @@ export class WorkspaceSession {
       prices,
       bus,
       countForKey: (call) => accounts.countForKey(call),
-      assertPricedForKey: (call) => accounts.assertPricedForKey(call),
+      assertForKey: (call) => accounts.assertForKey(call),
       now,
       halted: () => halt.state(),
       isSure: () => monotonic() < membership.sureUntil,

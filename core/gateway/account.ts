@@ -21,6 +21,8 @@ export interface CallToCount {
   readonly provider: string;
   readonly model: string;
   readonly pricedAs: PricedModel | undefined;
+  /** True if its message has had no call before, in this attempt. */
+  readonly isFirst: boolean;
 }
 
 /** A call as its account sees it. */

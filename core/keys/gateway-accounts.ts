@@ -89,11 +89,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   async checkForBlock(asking: Asking): Promise<void> {
     const key = this.#allowed(asking);
     if (key === undefined) return;
-    if (isHeld(key)) {
-      const sums = this.#held.sumsOf(key);
-      const room = await this.#options.ledger.room(sums, sums, this.#options.now());
-      if (room !== true && !room.isUnderWay) this.#caps.assertRoom(key, room);
-    }
+    if (isHeld(key)) await this.#assertNotCapped(key);
     if (key.hasRates) this.#rates.take(key, OF_UNKNOWN_LENGTH);
   }
 
@@ -211,13 +207,25 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (failed !== true || usage.outputTokens > 0) this.#unbilled.note({ key, adapterId: provider, model });
   }
 
-  /** Rejects with PRICE_UNKNOWN for a call of a block that its key would refuse if it made the call itself. A key that is gone, or can't be read, refuses nothing. */
-  async assertPricedForKey({ key: name, provider, model, pricedAs }: CallToCount): Promise<void> {
+  /**
+   * Rejects with KEY_CAP_REACHED for the first call of a message to a block whose key has reached a cap by now, and with PRICE_UNKNOWN for a call that the key would refuse
+   * if it made the call itself. A key that is gone refuses nothing, and one that can't be read what it refused before.
+   */
+  async assertForKey({ key: name, provider, model, pricedAs, isFirst }: CallToCount): Promise<void> {
     const key = this.#options.keys.lastKnown(name);
-    if (key?.refusesUnpriced !== true) return;
+    if (key === undefined || !isHeld(key)) return;
+    if (isFirst) await this.#assertNotCapped(key);
+    if (!key.refusesUnpriced) return;
     const pricer = pricedAs === undefined ? NO_PRICE : await this.#options.prices.pricer(pricedAs);
     const call = { key: name, adapterId: provider, model, hasOutput: true, asksForHourInCache: () => false };
     assertPriced(key, call, pricer, this.#unbilled.isRefused(call));
+  }
+
+  /** What calls under way may use up is not used up. */
+  async #assertNotCapped(key: NamedKey): Promise<void> {
+    const sums = this.#held.sumsOf(key);
+    const room = await this.#options.ledger.room(sums, sums, this.#options.now());
+    if (room !== true && !room.isUnderWay) this.#caps.assertRoom(key, room);
   }
 
   async spentToday(key: string): Promise<KeySpend> {

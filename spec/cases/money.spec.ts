@@ -10,7 +10,7 @@ import { createBlock, RUNNABLE } from '../support/block-calls.ts';
 import { startPriceRig } from '../support/price-rig.ts';
 import { migratedStore } from '../support/migrated.ts';
 import { noPostgres } from '../support/postgres.ts';
-import { startServer, type TestServerOptions } from '../support/server.ts';
+import { startServer, type TestServerOptions, until } from '../support/server.ts';
 import { type Answerer, sendJson, startUpstream } from '../support/upstream.ts';
 
 async function startRig(t: Test, entry: Record<string, unknown> = {}) {
@@ -354,4 +354,41 @@ t.test('a cap that was reached before the server started refuses the first quest
 t.test('a cap of a key holds for questions to blocks also where the calls are counted in a database', { skip: noPostgres }, async (t) => {
   const store = await connectStore(await migratedStore(t));
   t.same(statusesOf(await askedBoth(t, PRICED, {}, { usdPerDay: 0.5 }, ['block/ada', 'block/ada', 'block/ada', 'shop/m'], { store })), [200, 200, 429, 429]);
+});
+
+t.test('messages that wait at a block when a cap of their key is reached are not answered: one run alone passes it', async (t) => {
+  let release: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const usage = { prompt_tokens: 100, completion_tokens: 100 };
+  const upstream = await startUpstream(t, async ({ method }, res) => {
+    if (method === 'GET') return sendJson(res, { data: [] });
+    await held;
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.end(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }], usage })}\n\ndata: [DONE]\n\n`);
+  });
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0 });
+  const shop = { adapter: 'openai', api: 'chat', auth: 'none', baseURL: `${upstream.url}/v1`, ...PRICED };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ shop }), { mode: 0o600 });
+  await delay(210);
+  await createBlock(server, 'ada', { ...RUNNABLE, adapter: { provider: 'shop', model: 'm' } });
+  await server.call('POST', '/api/blocks/ada/start');
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', rights: ['blocks'], usdPerDay: 0.3 } })).json;
+  const ask = (content: string, headers?: Record<string, string>) =>
+    server.call('POST', '/v1/chat/completions', {
+      body: { model: 'block/ada', messages: [{ role: 'user', content }] },
+      ...(headers !== undefined && { token: false as const, headers }),
+    });
+  const answers = Array.from({ length: 5 }, (_, index) => ask(`hi ${index}`, { authorization: `Bearer ${key}` }));
+  const posted = async () =>
+    ((await server.call('GET', '/api/blocks/ada/chat')).json['messages'] as { role: string }[]).filter(({ role }) => role === 'user').length;
+  await until(async () => (await posted()) === 5, 'all messages are there');
+  const owner = ask('of the owner');
+  release?.();
+  const statuses = (await Promise.all(answers)).map(({ status, text }) => (status === 200 ? 'answered' : text.replace(/^.*\((\w+)\).*$/, '$1')));
+  t.same(statuses.sort(), ['KEY_CAP_REACHED', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED', 'answered']);
+  t.equal((await owner).status, 200, 'others are answered');
+  t.equal(upstream.requests.filter(({ method }) => method === 'POST').length, 2);
+  t.match(await server.core.accounts?.spentToday('app'), { usd: 0.4, calls: 1 });
 });

@@ -68,8 +68,8 @@ export interface BillingOptions {
   readonly bus: CoreBus;
   /** Counts a call for the key with which its message was sent. Must not throw. */
   countForKey?(call: CallOfKey): void;
-  /** Rejects with PRICE_UNKNOWN where the key with which a message was sent refuses calls without a known price, and this one surely has none. */
-  assertPricedForKey?(call: CallToCount): Promise<void>;
+  /** Rejects with KEY_CAP_REACHED where the key with which a message was sent has spent what it may, and with PRICE_UNKNOWN where it refuses a call without a known price. */
+  assertForKey?(call: CallToCount): Promise<void>;
   /** Epoch milliseconds. */
   now(): number;
 }
@@ -87,9 +87,9 @@ export class Billing {
     await this.#options.ledger.ready().catch((error: unknown) => ledgerFault(error));
   }
 
-  /** Rejects as `BillingOptions.assertPricedForKey` does. */
-  async assertPricedForKey(call: CallToCount): Promise<void> {
-    await this.#options.assertPricedForKey?.(call);
+  /** Rejects as `BillingOptions.assertForKey` does. */
+  async assertForKey(call: CallToCount): Promise<void> {
+    await this.#options.assertForKey?.(call);
   }
 
   /** What a call of this size costs at most; `usd` is null when the price is not known. */

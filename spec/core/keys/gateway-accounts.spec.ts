@@ -804,7 +804,7 @@ t.test(
 
     const rates = { input: 1, output: 1 };
     const asking = (key: string, pricedAs: PricedModel | undefined, model = 'x') =>
-      codeOf(accounts.assertPricedForKey({ key, provider: 'far', model, pricedAs }));
+      codeOf(accounts.assertForKey({ key, provider: 'far', model, pricedAs, isFirst: false }));
     t.equal(await asking('app', undefined), 'PRICE_UNKNOWN');
     t.equal(await asking('app', { provider: 'openai', model: 'no-such-model' }), 'PRICE_UNKNOWN');
     t.equal(await asking('app', { provider: 'far', model: 'x', rates }), 'ok');
@@ -860,4 +860,25 @@ t.test('a question to a block waits until it is known what its key has spent, an
   t.equal(await asking('app'), 'KEY_RATE_LIMITED');
   t.equal(await asking('gone'), 'KEY_FORBIDDEN');
   await accounts.close();
+});
+
+t.test('the first call of a message to a block is refused once its key has reached a cap, and a run that has begun goes on', async (t) => {
+  const { core } = await coreWith(t);
+  await core.keys?.setGroup('team', { usdPerDay: 2 });
+  await core.keys?.create('app', { usdPerDay: 1 });
+  await core.keys?.create('member', { group: 'team' });
+  const accounts = core.accounts as GatewayAccounts;
+  const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
+  const line = { at: '2026-11-22T23:00:00.000Z', block: 'ada', messageId: 'm1', provider: 'far', model: 'x', purpose: 'chat', usage } as const;
+  const asking = (key: string, isFirst = true) => codeOf(accounts.assertForKey({ key, provider: 'far', model: 'x', pricedAs: undefined, isFirst }));
+  const count = (key: string, costUsd: number): void => accounts.countForKey({ ...line, costUsd, latencyMs: 1, ttftMs: null, key });
+  count('app', 0.9);
+  t.equal(await asking('app'), 'ok');
+  count('app', 0.1);
+  t.same([await asking('app'), await asking('app', false)], ['KEY_CAP_REACHED', 'ok']);
+  t.equal(await asking('member'), 'ok');
+  count('member', 2);
+  t.equal(await asking('member'), 'KEY_CAP_REACHED', 'a cap of its group');
+  await core.keys?.change('app', { usdPerDay: 3 });
+  t.equal(await asking('app'), 'ok', 'a cap that was raised meanwhile');
 });

@@ -27,7 +27,7 @@ interface Options {
   ready?(): Promise<void>;
   halted?(): boolean;
   isSure?(): boolean;
-  assertPricedForKey?: BillingOptions['assertPricedForKey'];
+  assertForKey?: BillingOptions['assertForKey'];
 }
 
 function callsOf(
@@ -40,7 +40,7 @@ function callsOf(
     ready = async () => undefined,
     halted = () => false,
     isSure = () => true,
-    assertPricedForKey = async () => undefined,
+    assertForKey = async () => undefined,
   }: Options = {},
 ) {
   const other = steppedAdapter([HELLO], { id: 'other', missingCredential: () => undefined });
@@ -67,7 +67,7 @@ function callsOf(
   const clock = (): number => (now += 10);
   const state = () => ({ halted: halted(), since: null, reason: null });
   return {
-    calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, isSure, assertPricedForKey, concurrency }),
+    calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, isSure, assertForKey, concurrency }),
     stepped,
     lines,
     billed,
@@ -391,11 +391,11 @@ t.test('a block whose calls fail repeatedly pauses the provider only for itself'
 
 t.test('a call for a message of a key that its caps would not count is not made, and fails as a message does, so that a fallback may answer', async (t) => {
   const asked: unknown[] = [];
-  const assertPricedForKey: BillingOptions['assertPricedForKey'] = async (call) => {
+  const assertForKey: BillingOptions['assertForKey'] = async (call) => {
     asked.push(call);
     if (call.model !== 'gpt-4o') throw new BlockhouseError('PRICE_UNKNOWN', 'no price');
   };
-  const { calls, stepped, lines } = callsOf([HELLO], { assertPricedForKey });
+  const { calls, stepped, lines } = callsOf([HELLO], { assertForKey });
   const unpriced = { ...CANDIDATE, model: 'other' };
   const { failure, bill } = await failureOf(calls.make(callOf({ candidate: unpriced, key: 'app' })));
   t.match(failure, { code: 'PRICE_UNKNOWN', mayHaveRun: false });
@@ -405,8 +405,27 @@ t.test('a call for a message of a key that its caps would not count is not made,
   await calls.make(callOf({ key: 'app' }));
   await calls.make(callOf({ candidate: unpriced }));
   t.match(asked, [
-    { key: 'app', provider: 'stepped', model: 'other', pricedAs: { provider: 'openai', model: 'other' } },
-    { key: 'app', model: 'gpt-4o' },
+    { key: 'app', provider: 'stepped', model: 'other', pricedAs: { provider: 'openai', model: 'other' }, isFirst: true },
+    { key: 'app', model: 'gpt-4o', isFirst: true },
   ]);
   t.equal(asked.length, 2, 'a message without a key has no caps of one');
+});
+
+t.test('a key that may spend no more fails its message alone, and a database that is away lets it wait', async (t) => {
+  const asked: boolean[] = [];
+  let code: 'KEY_CAP_REACHED' | 'STORE_UNREACHABLE' = 'KEY_CAP_REACHED';
+  const assertForKey: BillingOptions['assertForKey'] = async ({ isFirst }) => {
+    asked.push(isFirst);
+    if (isFirst) throw new BlockhouseError(code, 'no');
+  };
+  const { calls, stepped } = callsOf([HELLO], { assertForKey });
+  const { failure } = await failureOf(calls.make(callOf({ key: 'app' })));
+  t.same([failure.code, judgeFailure(failure), mayAskFallback(failure)], ['KEY_CAP_REACHED', 'message', false]);
+  t.equal((await failureOf(calls.make(callOf({ key: 'app', step: 1 })))).failure.code, 'KEY_CAP_REACHED');
+  await calls.make(callOf({ key: 'app', step: 2 }));
+  code = 'STORE_UNREACHABLE';
+  const waits: unknown = await calls.make(callOf({ key: 'app' })).catch((error: unknown) => error);
+  t.ok(waits instanceof CallRefused);
+  t.match(waits, { pause: { kind: 'wait' } });
+  t.same([asked, stepped.calls.length], [[true, true, false, true], 1]);
 });
