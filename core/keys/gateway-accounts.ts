@@ -209,7 +209,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
   /**
    * Rejects with KEY_CAP_REACHED for the first call of a message to a block whose key has reached a cap by now, and with PRICE_UNKNOWN for a call that the key would refuse
-   * if it made the call itself. A key that is gone refuses nothing, and one that can't be read what it refused before.
+   * if it made the call itself. One that was revoked or can't be read refuses what it refused before, and one that nobody knows any more nothing.
    */
   async assertForKey({ key: name, provider, model, pricedAs, isFirst }: CallToCount): Promise<void> {
     const key = this.#options.keys.lastKnown(name);

@@ -882,3 +882,19 @@ t.test('the first call of a message to a block is refused once its key has reach
   await core.keys?.change('app', { usdPerDay: 3 });
   t.equal(await asking('app'), 'ok', 'a cap that was raised meanwhile');
 });
+
+t.test('messages that wait at a block when their key is revoked have its caps, and count for its group', async (t) => {
+  const { core } = await coreWith(t);
+  await core.keys?.setGroup('team', {});
+  await core.keys?.create('app', { usdPerDay: 1, group: 'team' });
+  const accounts = core.accounts as GatewayAccounts;
+  const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
+  const line = { at: '2026-11-22T23:00:00.000Z', block: 'ada', messageId: 'm1', provider: 'far', model: 'x', purpose: 'chat', usage } as const;
+  const asking = () => codeOf(accounts.assertForKey({ key: 'app', provider: 'far', model: 'x', pricedAs: undefined, isFirst: true }));
+  await core.keys?.revoke('app');
+  await core.keys?.create('other');
+  t.equal(await asking(), 'ok');
+  accounts.countForKey({ ...line, costUsd: 1, latencyMs: 1, ttftMs: null, key: 'app' });
+  t.equal(await asking(), 'KEY_CAP_REACHED');
+  t.match((await accounts.spent('group', 'team')).day, { usd: 1, tokens: 1000 });
+});
