@@ -263,6 +263,7 @@ export class WorkspaceSession {
       prices,
       bus,
       countForKey: (call) => accounts.countForKey(call),
+      assertForKey: (call) => accounts.assertForKey(call),
       now,
       halted: () => halt.state(),
       isSure: () => monotonic() < membership.sureUntil,

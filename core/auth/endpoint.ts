@@ -68,18 +68,23 @@ function fitsPattern(pattern: string, model: string): boolean {
 const MAX_REMEMBERED = 1000;
 
 /**
- * Field by field, the exact id wins, then the longest pattern that says it. Servers may take an id in other letters, with blanks around it or with `models/` before it, so such
+ * Field by field, the exact id wins, then the longest pattern that says it. Servers may take an id in other letters, with blanks around it, with `models/` before it or with the tag `latest`, so such
  * a spelling has the facts of the model that it may mean: a cheap pattern for all others would be the price of each.
  */
 function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsOf'] {
   const exact = new Map(Object.entries(models));
   if (exact.size === 0) return () => undefined;
   const meant = new Map([...exact].map(([id, facts]) => [plainModel(id), facts]));
-  const patterns = [...meant].filter(([id]) => id.endsWith('*')).sort(([one], [other]) => other.length - one.length);
+  const patterns = [...exact]
+    .filter(([id]) => id.endsWith('*'))
+    .map(([id, facts]) => [plainLetters(id), facts] as const)
+    .sort(([one], [other]) => other.length - one.length);
   const remembered = new Map<string, ModelFacts | undefined>();
   return (model) => {
     if (remembered.has(model)) return remembered.get(model);
-    const fitting = patterns.filter(([pattern]) => fitsPattern(pattern, plainModel(model))).map(([, facts]) => facts);
+    const fitting = patterns
+      .filter(([pattern]) => fitsPattern(pattern, plainLetters(model)) || fitsPattern(pattern, plainModel(model)))
+      .map(([, facts]) => facts);
     const all = [exact.get(model) ?? meant.get(plainModel(model)), ...fitting].filter((facts) => facts !== undefined);
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
     remembered.set(model, all.length < 2 ? all[0] : (Object.assign({}, ...all.reverse()) as ModelFacts));
@@ -87,8 +92,16 @@ function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsO
   };
 }
 
-/** The id of a model without what servers may read over: other letters, blanks around it, `models/` before it. */
+/** Local daemons find a model of their usual library also under the address of that library, and one without a tag under the tag `latest`. */
+const OF_LIBRARY = /^(?:[^/]*[.:][^/]*\/)?library\//;
+const LATEST = /:latest$/;
+
+/** The id of a model without what servers may read over: other letters, blanks around it, `models/` before it, the library that it is from, and the tag of the latest. */
 export function plainModel(model: string): string {
+  return plainLetters(model).replace(OF_LIBRARY, '').replace(LATEST, '');
+}
+
+function plainLetters(model: string): string {
   const plain = model.trim().toLowerCase();
   return plain.startsWith('models/') ? plain.slice('models/'.length) : plain;
 }

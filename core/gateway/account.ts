@@ -15,6 +15,16 @@ export interface PricedModel {
   readonly toldBy?: string | undefined;
 }
 
+/** A call of a block that will count for a key. */
+export interface CallToCount {
+  readonly key: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly pricedAs: PricedModel | undefined;
+  /** True if its message has had no call before, in this attempt. */
+  readonly isFirst: boolean;
+}
+
 /** A call as its account sees it. */
 export interface AccountedCall {
   readonly requestId: string;

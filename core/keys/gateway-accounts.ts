@@ -4,14 +4,15 @@
 // caps-hold: a call of a key with limits is sent only while what the key has spent, and what its calls under way use, is below every limit of the key and of
 //   its group. So a cap is passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
-// taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
+// taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end. A question
+//   to a block takes what its calls use when they end.
 // once-in-all: a call of a block that counts for a key has a line in both ledgers. Reports leave the one of the gateway out, except where they sum by key.
 // held-until-counted: a call counts as under way until its line counts.
 import { isoTime } from '../base/iso-time.ts';
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
-import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
+import type { AccountedCall, Asking, CallToCount, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
@@ -23,7 +24,7 @@ import type { KeySums } from './call-sums.ts';
 import { HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { FailedLines } from './failed-lines.ts';
 import { KeyPlaces } from './key-places.ts';
-import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
+import { type KeyRates, type RateCost, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
 import { assertMayAskFor, countedFact, type GatewayCostsBy, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
 import { PricedNames } from './priced-names.ts';
@@ -34,7 +35,7 @@ export interface GatewayAccountsOptions {
   readonly bus: CoreBus;
   readonly gateway: Pick<Gateway, 'pricedAs'>;
   readonly prices: Pick<Prices, 'pricer' | 'known'>;
-  readonly keys: Pick<KeyStore, 'named' | 'groupOf'>;
+  readonly keys: Pick<KeyStore, 'named' | 'lastKnown'>;
   readonly ledger: GatewayBook;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -46,6 +47,7 @@ type Finished = CoreEvents['call.finished'];
 
 /** How the request ids of such lines begin; those of clients have no slash. */
 const OF_BLOCK = 'block/';
+const OF_UNKNOWN_LENGTH: RateCost = { tokens: 0 };
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
@@ -82,6 +84,13 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (isHeld(key)) this.#hasRoom(this.#held.sumsOf(key), this.#options.now());
     if (isRequest && key.hasRates) this.#rates.take(key, {});
     return this.#places.of(key);
+  }
+
+  async checkForBlock(asking: Asking): Promise<void> {
+    const key = this.#allowed(asking);
+    if (key === undefined) return;
+    if (isHeld(key)) await this.#assertNotCapped(key);
+    if (key.hasRates) this.#rates.take(key, OF_UNKNOWN_LENGTH);
   }
 
   accept(call: AccountedCall): Hold | undefined {
@@ -186,11 +195,37 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** A call of a block whose message was sent with a key counts for both, whatever has become of the key. once-in-all. */
-  countForKey({ at, block, messageId, key, provider, credential, model, usage, costUsd, latencyMs, ttftMs, failed }: CallOfKey): void {
-    const group = this.#options.keys.groupOf(key);
+  countForKey({ at, block, messageId, key, provider, credential, model, usage, costUsd, leastUsd, latencyMs, ttftMs, failed }: CallOfKey): void {
+    const known = this.#options.keys.lastKnown(key);
+    const group = known?.group ?? undefined;
     const requestId = `${OF_BLOCK}${block}/${messageId ?? ''}`;
     const error = failed === true ? 'UPSTREAM_FAILED' : null;
-    this.#options.ledger.record({ at, requestId, key, group, provider, credential, model, usage, costUsd, firstTextMs: ttftMs, durationMs: latencyMs, error });
+    const times = { firstTextMs: ttftMs, durationMs: latencyMs };
+    this.#options.ledger.record({ at, requestId, key, group, provider, credential, model, usage, costUsd, leastUsd, ...times, error });
+    if (known?.hasRates === true) this.#rates.use(known, usage?.totalTokens ?? 0);
+    if (costUsd !== null || leastUsd != null || usage === null) return;
+    if (failed !== true || usage.outputTokens > 0) this.#unbilled.note({ key, adapterId: provider, model });
+  }
+
+  /**
+   * Rejects with KEY_CAP_REACHED for the first call of a message to a block whose key has reached a cap by now, and with PRICE_UNKNOWN for a call that the key would refuse
+   * if it made the call itself. One that was revoked or can't be read refuses what it refused before, and one that nobody knows any more nothing.
+   */
+  async assertForKey({ key: name, provider, model, pricedAs, isFirst }: CallToCount): Promise<void> {
+    const key = this.#options.keys.lastKnown(name);
+    if (key === undefined || !isHeld(key)) return;
+    if (isFirst) await this.#assertNotCapped(key);
+    if (!key.refusesUnpriced) return;
+    const pricer = pricedAs === undefined ? NO_PRICE : await this.#options.prices.pricer(pricedAs);
+    const call = { key: name, adapterId: provider, model, hasOutput: true, asksForHourInCache: () => false };
+    assertPriced(key, call, pricer, this.#unbilled.isRefused(call));
+  }
+
+  /** What calls under way may use up is not used up. */
+  async #assertNotCapped(key: NamedKey): Promise<void> {
+    const sums = this.#held.sumsOf(key);
+    const room = await this.#options.ledger.room(sums, sums, this.#options.now());
+    if (room !== true && !room.isUnderWay) this.#caps.assertRoom(key, room);
   }
 
   async spentToday(key: string): Promise<KeySpend> {
@@ -341,19 +376,22 @@ function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | und
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.owner.group ?? undefined) : group;
 }
 
+/** What decides whether a call has a price. */
+type CallToPrice = Pick<AccountedCall, 'adapterId' | 'model' | 'hasOutput' | 'asksForHourInCache'>;
+
 /** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */
-function assertPriced(key: NamedKey, call: AccountedCall, pricer: Pricer, wasUncounted: boolean): void {
+function assertPriced(key: NamedKey, call: CallToPrice, pricer: Pricer, wasUncounted: boolean): void {
   const { exact } = pricer;
   if (exact(NO_USAGE) === null || (wasUncounted && !isBounded(call, pricer))) throw priceUnknown(key, call, '');
   if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
 }
 
 /** True if it is known what an answer costs at least that tells nothing of that. */
-function isBounded({ hasOutput }: AccountedCall, { least }: Pricer): boolean {
+function isBounded({ hasOutput }: Pick<AccountedCall, 'hasOutput'>, { least }: Pricer): boolean {
   return least(hasOutput ? LEAST_ANSWER : HOUR_IN_CACHE) !== null;
 }
 
-function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {
+function priceUnknown(key: NamedKey, { adapterId, model }: CallToPrice, what: string): BlockhouseError {
   const group = key.bounds.find(({ kind, unpriced }) => kind === 'group' && unpriced === 'refuse');
   const ofGroup = group === undefined ? '' : `, and \`blockhouse key group set ${group.name} --unpriced allow\``;
   const message = `The price of ${adapterId}/${model}${what} is not known, and the key ${key.name} refuses calls that its cap would not count. Ask a model with a known price, or allow such calls: \`blockhouse key set ${key.name} --unpriced allow\`${ofGroup}.`;

@@ -29,7 +29,7 @@ export interface TakenTokens {
 export interface RateCost {
   /** A request that was counted before counts no more: once-a-request. */
   readonly request?: object | undefined;
-  /** By estimate. Undefined for a question without an answer of a model. */
+  /** By estimate. Undefined for a question without an answer of a model, and 0 where nobody knows before the answer, as for a question to a block. */
   readonly tokens?: number;
 }
 
@@ -110,6 +110,12 @@ export class RateLimits {
     const used = usage?.totalTokens ?? 0;
     const tokens = code === 'CANCELLED' && attempts > 0 ? Math.max(used, estimate) : used;
     for (const bucket of buckets) bucket.settle(estimate, tokens, at, now);
+  }
+
+  /** So many tokens were used without having been taken before, as by a call of a block. */
+  use(key: LimitedKey, tokens: number): void {
+    const now = this.#now();
+    for (const bucket of this.#limitsOf(key, now).bucketsOfTokens) bucket.take(tokens, now);
   }
 
   /** What is used of each limit of a key, in their order. */
@@ -195,7 +201,7 @@ function refused(key: LimitedKey, { all }: Limits, short: Limit, cost: Cost, now
 function limited({ name }: LimitedKey, { limit: { bound, unit }, amount, waitMs }: Short): BlockhouseError {
   const limit = unit === 'requests' ? bound.requestsPerMinute : bound.tokensPerMinute;
   const whose = bound.kind === 'key' ? `The key ${name}` : `The group ${bound.name}, to which the key ${name} belongs,`;
-  const need = unit === 'tokens' ? `, and this request may need ${Math.ceil(amount)}` : '';
+  const need = unit === 'tokens' && amount > 0 ? `, and this request may need ${Math.ceil(amount)}` : '';
   const message = `${whose} has a limit of ${limit} ${limit === 1 ? unit.slice(0, -1) : unit} a minute${need}. Try again in ${Math.ceil(waitMs / 1000)} s.`;
   return new BlockhouseError('KEY_RATE_LIMITED', message, { retryAfterMs: waitMs });
 }

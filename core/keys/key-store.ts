@@ -5,6 +5,8 @@
 // known-groups: no key is in a group that there is not, so that no limit is left out.
 // hashed-once: a key that was found by its hash is found as it was presented from then on, until the keys change: the hash costs more than everything else that is done to
 //   know a caller. Only keys that exist are kept, so there are never more than those.
+// gone-but-known: messages wait at blocks for longer than their key may last. What a revoked key was is known until the process ends, so that its caps still hold for them and
+//   they count for its group.
 import { createHash } from 'node:crypto';
 import { isObject } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
@@ -47,10 +49,15 @@ export interface KeyStoreOptions {
 export class KeyStore {
   #clock: () => number;
   readonly #setting: Setting<KeyTable>;
+  /** By name, as they were last. */
+  #seen: KeyTable['byName'] = new Map();
+  /** gone-but-known: the newest at the end. */
+  readonly #gone = new Map<string, NamedKey>();
 
   constructor({ settings, bus, clock }: KeyStoreOptions) {
     this.#clock = clock ?? Date.now;
-    this.#setting = settings.open('keys', KEYS, ({ fault }) => {
+    this.#setting = settings.open('keys', KEYS, ({ good, fault }) => {
+      if (good !== undefined) this.#see(good);
       if (fault !== undefined) bus.emit('keys.damaged', { file: this.#setting.place, reason: fault });
     });
   }
@@ -83,9 +90,22 @@ export class KeyStore {
     return key !== undefined && this.#hasExpired(key) ? undefined : key;
   }
 
-  /** The group of a key, also of one that has expired, and the last one that is known while keys.json can't be read; undefined without one. */
-  groupOf(name: string): string | undefined {
-    return this.#setting.now().good?.byName.get(name)?.group ?? undefined;
+  /** The key of this name, also one that has expired or was revoked (gone-but-known), and the last one that is known while keys.json can't be read; undefined without one. */
+  lastKnown(name: string): NamedKey | undefined {
+    return this.#setting.now().good?.byName.get(name) ?? this.#gone.get(name);
+  }
+
+  #see({ byName }: KeyTable): void {
+    for (const [name, key] of this.#seen) {
+      if (byName.has(name)) continue;
+      this.#gone.delete(name);
+      this.#gone.set(name, key);
+    }
+    this.#seen = byName;
+    for (const oldest of this.#gone.keys()) {
+      if (this.#gone.size <= MAX_KEYS) break;
+      this.#gone.delete(oldest);
+    }
   }
 
   /** All keys, in the order in which they were made. Throws WORKSPACE_DAMAGED. */

@@ -41,6 +41,8 @@ export interface Accounts {
   spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend>;
   /** As in `ClientAccounts`. */
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined;
+  /** The same for a request that asks a block. Nothing is reserved for it later, so its caps are looked at here, also where their book must be read or asked first. Rejects with what `check` throws, and while the book can't be read. */
+  checkForBlock(asking: Asking): Promise<void>;
   /** What is left of the limits by the minute of a key and its group; undefined if they have none. */
   rates(key: NamedKey): KeyRates | undefined;
 }

@@ -63,8 +63,9 @@ export interface LedgerLine {
   readonly failed?: true;
 }
 
-/** A call of a block for a message that was sent with a key. */
+/** A call of a block for a message that was sent with a key. `leastUsd`: what it costs at least, where the price is not known but that of its model is. */
 export interface CallOfKey extends LedgerLine {
+  readonly leastUsd?: number | null | undefined;
   readonly key: string;
   readonly latencyMs: number;
   readonly ttftMs: number | null;

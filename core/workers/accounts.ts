@@ -116,6 +116,11 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     return this.#places.of(key);
   }
 
+  /** A worker has no blocks, so its callers are refused after this. */
+  async checkForBlock(asking: Asking): Promise<void> {
+    this.check(asking, true);
+  }
+
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#checked(call);
     if (key === undefined) return undefined;

@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
+import { connectStore } from '../../core/index.ts';
 import { openDesk, runHere } from '../cli/run.ts';
+import { createBlock, RUNNABLE } from '../support/block-calls.ts';
 import { startPriceRig } from '../support/price-rig.ts';
-import { startServer } from '../support/server.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { noPostgres } from '../support/postgres.ts';
+import { startServer, type TestServerOptions, until } from '../support/server.ts';
 import { type Answerer, sendJson, startUpstream } from '../support/upstream.ts';
 
 async function startRig(t: Test, entry: Record<string, unknown> = {}) {
@@ -222,4 +226,169 @@ t.test('a whole answer with text that is said to have no tokens counts by its si
   for (const [path, body] of asks) t.ok((await outputOf(path, body)) >= 500, `${path} ${JSON.stringify(body)}`);
   text = '';
   for (const [path, body] of asks) t.equal(await outputOf(path, body), 0, `${path} ${JSON.stringify(body)}, empty`);
+});
+
+/** What a key with a cap in USD gets from a block with this model of a server on this machine, and from the model itself, and what it has spent after each. */
+async function askedBoth(
+  t: Test,
+  entry: object,
+  told: object,
+  limits: object,
+  asked: readonly string[],
+  options: TestServerOptions & { readonly left?: Record<string, string> } = {},
+) {
+  const upstream = await startUpstream(t, ({ method, body }, res) => {
+    if (method === 'GET') return sendJson(res, { data: [] });
+    const usage = { prompt_tokens: 100, completion_tokens: 100 };
+    const message = { role: 'assistant', content: 'x' };
+    const choice = { index: 0, finish_reason: 'stop' };
+    if (!body.includes('"stream":true')) return sendJson(res, { choices: [{ ...choice, message }], usage, ...told });
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.end(`data: ${JSON.stringify({ choices: [{ ...choice, delta: message }], usage, ...told })}\n\ndata: [DONE]\n\n`);
+  });
+  const { left = {}, ...more } = options;
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0, ...more });
+  for (const [name, text] of Object.entries(left)) writeFileSync(join(server.workspace, name), text);
+  const shop = { adapter: 'openai', api: 'chat', auth: 'none', baseURL: `${upstream.url}/v1`, ...entry };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ shop }), { mode: 0o600 });
+  await delay(210);
+  await createBlock(server, 'ada', { ...RUNNABLE, adapter: { provider: 'shop', model: 'm' }, retry: { baseMs: 1, maxDelayMs: 1, maxAttempts: 1 } });
+  await server.call('POST', '/api/blocks/ada/start');
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', rights: ['blocks'], ...limits } })).json;
+  const found: object[] = [];
+  for (const [index, model] of asked.entries()) {
+    const body = { model, messages: [{ role: 'user', content: `hi ${index}` }] };
+    const { status } = await server.call('POST', '/v1/chat/completions', { body, token: false, headers: { authorization: `Bearer ${key}` } });
+    const { usd = 0, unpricedCalls } = (await server.core.accounts?.spentToday('app').catch(() => undefined)) ?? {};
+    found.push({ status, usd: Number(usd.toFixed(6)), unpricedCalls });
+  }
+  return { found, requests: upstream.requests.filter(({ method }) => method === 'POST').length };
+}
+
+t.test('a call of a block in a tier without a price counts for the key of its message what it costs at least, as a call of the key itself does', async (t) => {
+  const entry = { models: { m: { price: { input: 1000, output: 3000 } } } };
+  const { found } = await askedBoth(t, entry, { service_tier: 'priority' }, { usdPerDay: 1 }, ['block/ada', 'shop/m', 'block/ada', 'block/ada']);
+  t.match(found, [
+    { status: 200, usd: 0.4, unpricedCalls: 0 },
+    { status: 200, usd: 0.8, unpricedCalls: 0 },
+    { status: 200, usd: 1.2, unpricedCalls: 0 },
+    { status: 429, usd: 1.2 },
+  ]);
+});
+
+t.test('a key that refuses unknown prices pays no call of a block without a known price either', async (t) => {
+  const unknown = { models: { m: { price: 'openai/no-such-model' } } };
+  const cases = [
+    [{ quirks: { costField: 'usage.cost' } }, ['block/ada', 'block/ada', 'shop/m'], [200, 502, 403], 1],
+    [{ quirks: { costField: 'usage.cost' } }, ['shop/m', 'block/ada'], [200, 502], 1],
+    [unknown, ['block/ada', 'shop/m'], [502, 403], 0],
+  ] as const;
+  for (const [entry, asked, statuses, sent] of cases) {
+    const { found, requests } = await askedBoth(t, entry, {}, { usdPerDay: 1, unpriced: 'refuse' }, asked);
+    t.match(
+      found,
+      statuses.map((status) => ({ status })),
+      JSON.stringify([entry, asked]),
+    );
+    t.equal(requests, sent, JSON.stringify([entry, asked]));
+  }
+  t.match(await askedBoth(t, unknown, {}, { usdPerDay: 1, unpriced: 'allow' }, ['block/ada', 'shop/m']), {
+    found: [{ status: 200 }, { status: 200, unpricedCalls: 2 }],
+    requests: 2,
+  });
+});
+
+t.test('what a block uses for a message of a key counts towards the tokens a minute of the key and of its group', async (t) => {
+  const told = { usage: { prompt_tokens: 2000, completion_tokens: 100 } };
+  const statuses = async (limits: object, asked: readonly string[]) =>
+    (await askedBoth(t, {}, told, limits, asked)).found.map((one) => (one as { status: number }).status);
+  t.same(await statuses({ tokensPerMinute: 1000 }, ['block/ada', 'block/ada', 'shop/m']), [200, 429, 429]);
+  t.same(await statuses({ tokensPerMinute: 10_000 }, ['block/ada', 'block/ada']), [200, 200], 'within the limit nothing is refused');
+  t.same(await statuses({ requestsPerMinute: 2 }, ['block/ada', 'shop/m', 'block/ada']), [200, 200, 429]);
+});
+
+t.test('a model with a price has it under every name by which a daemon of this machine takes the model', async (t) => {
+  const one = { price: { input: 1, output: 0 } };
+  const gpu = await startRig(t, { models: { plain: one, 'listed:latest': one, 'big:70b': one } });
+  await gpu.filed({ models: { 'gpu/filed:latest': { input: 2, output: 0 } } });
+  const names = [
+    'plain',
+    'plain:latest',
+    'Plain:Latest',
+    'library/plain',
+    'registry.example/library/plain:latest',
+    'listed',
+    'listed:latest',
+    'library/big:70b',
+  ];
+  for (const name of names) t.equal(await gpu.costOf(name), 1, name);
+  for (const name of ['filed', 'filed:latest', 'library/filed']) t.equal(await gpu.costOf(name), 2, name);
+  for (const name of ['big', 'big:latest', 'plain:7b', 'mine/plain']) t.equal(await gpu.costOf(name), 0, `${name} is another model`);
+});
+
+const PRICED = { models: { m: { price: { input: 1000, output: 3000 } } } };
+const statusesOf = ({ found }: { readonly found: readonly object[] }) => found.map((one) => (one as { status: number }).status);
+
+t.test('a cap that was reached before the server started refuses the first question to a block, and so does what can not be read', async (t) => {
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const line = {
+    at: new Date().toISOString(),
+    requestId: 'r',
+    key: 'app',
+    provider: 'shop',
+    model: 'm',
+    usage,
+    costUsd: 1,
+    firstTextMs: 1,
+    durationMs: 1,
+    error: null,
+  };
+  const asked = ['block/ada', 'shop/m'];
+  const reached = { 'gateway-ledger.jsonl': `${JSON.stringify(line)}\n` };
+  t.same(statusesOf(await askedBoth(t, PRICED, {}, { usdPerDay: 1 }, asked, { left: reached })), [429, 429]);
+  const [ofBlock, ofModel] = statusesOf(await askedBoth(t, PRICED, {}, { usdPerDay: 1 }, asked, { left: { 'gateway-spend.json': '{' } }));
+  t.ok((ofModel ?? 0) >= 400);
+  t.equal(ofBlock, ofModel);
+});
+
+t.test('a cap of a key holds for questions to blocks also where the calls are counted in a database', { skip: noPostgres }, async (t) => {
+  const store = await connectStore(await migratedStore(t));
+  t.same(statusesOf(await askedBoth(t, PRICED, {}, { usdPerDay: 0.5 }, ['block/ada', 'block/ada', 'block/ada', 'shop/m'], { store })), [200, 200, 429, 429]);
+});
+
+t.test('messages that wait at a block when a cap of their key is reached are not answered: one run alone passes it', async (t) => {
+  let release: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const usage = { prompt_tokens: 100, completion_tokens: 100 };
+  const upstream = await startUpstream(t, async ({ method }, res) => {
+    if (method === 'GET') return sendJson(res, { data: [] });
+    await held;
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.end(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }], usage })}\n\ndata: [DONE]\n\n`);
+  });
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0 });
+  const shop = { adapter: 'openai', api: 'chat', auth: 'none', baseURL: `${upstream.url}/v1`, ...PRICED };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ shop }), { mode: 0o600 });
+  await delay(210);
+  await createBlock(server, 'ada', { ...RUNNABLE, adapter: { provider: 'shop', model: 'm' } });
+  await server.call('POST', '/api/blocks/ada/start');
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', rights: ['blocks'], usdPerDay: 0.3 } })).json;
+  const ask = (content: string, headers?: Record<string, string>) =>
+    server.call('POST', '/v1/chat/completions', {
+      body: { model: 'block/ada', messages: [{ role: 'user', content }] },
+      ...(headers !== undefined && { token: false as const, headers }),
+    });
+  const answers = Array.from({ length: 5 }, (_, index) => ask(`hi ${index}`, { authorization: `Bearer ${key}` }));
+  const posted = async () =>
+    ((await server.call('GET', '/api/blocks/ada/chat')).json['messages'] as { role: string }[]).filter(({ role }) => role === 'user').length;
+  await until(async () => (await posted()) === 5, 'all messages are there');
+  const owner = ask('of the owner');
+  release?.();
+  const statuses = (await Promise.all(answers)).map(({ status, text }) => (status === 200 ? 'answered' : text.replace(/^.*\((\w+)\).*$/, '$1')));
+  t.same(statuses.sort(), ['KEY_CAP_REACHED', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED', 'answered']);
+  t.equal((await owner).status, 200, 'others are answered');
+  t.equal(upstream.requests.filter(({ method }) => method === 'POST').length, 2);
+  t.match(await server.core.accounts?.spentToday('app'), { usd: 0.4, calls: 1 });
 });

@@ -4,6 +4,7 @@
 //   written, `ready` refuses further calls. The answer is kept meanwhile (unsaved-answer.ts), so its bill can be asked for.
 import type { CoreBus } from '../../bus.ts';
 import { BlockhouseError } from '../../errors.ts';
+import type { CallToCount } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { isPriceKnown } from '../../gateway/known-price.ts';
 import type { PricedModel, Prices } from '../../gateway/pricing.ts';
@@ -67,6 +68,8 @@ export interface BillingOptions {
   readonly bus: CoreBus;
   /** Counts a call for the key with which its message was sent. Must not throw. */
   countForKey?(call: CallOfKey): void;
+  /** Rejects with KEY_CAP_REACHED where the key with which a message was sent has spent what it may, and with PRICE_UNKNOWN where it refuses a call without a known price. */
+  assertForKey?(call: CallToCount): Promise<void>;
   /** Epoch milliseconds. */
   now(): number;
 }
@@ -82,6 +85,11 @@ export class Billing {
   /** Rejects with STORAGE_FULL or STORAGE_FAILED while an earlier line can't be written. */
   async ready(): Promise<void> {
     await this.#options.ledger.ready().catch((error: unknown) => ledgerFault(error));
+  }
+
+  /** Rejects as `BillingOptions.assertForKey` does. */
+  async assertForKey(call: CallToCount): Promise<void> {
+    await this.#options.assertForKey?.(call);
   }
 
   /** What a call of this size costs at most; `usd` is null when the price is not known. */
@@ -125,7 +133,10 @@ export class Billing {
       ...(step !== undefined && { step }),
       ...(failed && { failed: true as const }),
     };
-    if (sentWith !== undefined) this.#options.countForKey?.({ ...line, key: sentWith, latencyMs, ttftMs });
+    if (sentWith !== undefined) {
+      const leastUsd = costUsd === null ? await this.#leastOf(call.pricedAs, usage) : undefined;
+      this.#options.countForKey?.({ ...line, key: sentWith, leastUsd, latencyMs, ttftMs });
+    }
     const isHanded = call.isSettledNext === true && !failed && ledger.hand !== undefined;
     const bill: Bill = { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed, ...(isHanded && { handed: line }) };
     if (isHanded) ledger.hand?.(line);
@@ -154,6 +165,10 @@ export class Billing {
     const { exact, least, learn } = await this.#options.prices.pricer(pricedAs);
     learn?.(usage);
     return exact(usage) ?? least(usage);
+  }
+
+  async #leastOf(pricedAs: PricedModel | undefined, usage: Usage): Promise<number | null> {
+    return pricedAs === undefined ? null : (await this.#options.prices.pricer(pricedAs)).least(usage);
   }
 
   async #price(pricedAs: PricedModel | undefined, usage: Usage): Promise<number | null> {

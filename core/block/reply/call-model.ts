@@ -10,6 +10,8 @@
 // own-account: the call has its account with its block, not with the gateway. So its line is in the ledger of blocks alone.
 // still-ours: while it is not sure that its block is still this server's, no call begins, since another server may make it, too.
 // asked-last: the caps are checked when the call has its place in every queue, and then the kill switch.
+// counts-for-its-key: a call for a message that was sent with a key which refuses unknown prices has a known one; else its caps would not count what they pay. The first call of a
+//   message is made only while the key has not reached a cap, since any number of its messages may have waited by then. A run that has begun goes on.
 // cut-answer: an answer that does not fit into its AnswerText is cut there. The part that fits is the answer, with the stop reason `max_tokens`.
 import { randomUUID } from 'node:crypto';
 import type { CoreEvents } from '../../bus.ts';
@@ -255,6 +257,8 @@ class RunningCall implements CallAccounts, Hold {
   async #refusal(): Promise<unknown> {
     try {
       await this.#billing.ready();
+      const refusal = await this.#refusalOfKey();
+      if (refusal !== undefined) return refusal;
       await this.#call.reserve?.(this.id);
     } catch (error) {
       return error instanceof BlockhouseError && error.code === 'STORE_UNREACHABLE' ? this.#later(error) : error;
@@ -262,6 +266,20 @@ class RunningCall implements CallAccounts, Hold {
     const pause = haltPause(this.#options.halted());
     if (pause !== undefined) return new CallRefused(pause);
     return this.#options.isSure() ? undefined : this.#later(new BlockhouseError('STORE_UNREACHABLE', 'The database does not answer, so no model is called.')); // still-ours
+  }
+
+  /** counts-for-its-key. Rejects with STORE_UNREACHABLE. */
+  async #refusalOfKey(): Promise<ModelCallFailure | undefined> {
+    const { key, candidate, step = 1 } = this.#call;
+    if (key === undefined) return undefined;
+    const { provider, model } = candidate;
+    try {
+      await this.#billing.assertForKey({ key, provider, model, pricedAs: this.#pricedAs, isFirst: step === 1 });
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof BlockhouseError) || error.code === 'STORE_UNREACHABLE') throw error;
+      return new ModelCallFailure(error, undefined); // the message fails, and the next one is answered
+    }
   }
 
   /** A database that is away is no failure of the message, whose attempts it must not use up. */

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { nextTurn } from '../../../core/base/next-turn.ts';
 import { createBus } from '../../../core/bus.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
-import type { AccountedCall } from '../../../core/gateway/account.ts';
+import type { AccountedCall, PricedModel } from '../../../core/gateway/account.ts';
 import type { EmbedCall } from '../../../core/ports.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
 import { READ_ON_MS } from '../../../core/gateway/read-on.ts';
@@ -376,7 +376,7 @@ t.test('the books close when the calls that have ended are in them with their pr
     gateway,
     prices,
     ledger,
-    keys: { named: () => undefined, groupOf: () => undefined },
+    keys: { named: () => undefined, lastKnown: () => undefined },
     now: () => NOW,
     monotonic: () => 0,
   });
@@ -432,7 +432,7 @@ t.test('a book that other servers share is asked before each call, also one that
       bus: createBus(),
       gateway,
       prices: new Prices(),
-      keys: { named: () => key, groupOf: () => undefined },
+      keys: { named: () => key, lastKnown: () => undefined },
       now: () => NOW,
       monotonic: () => 0,
     };
@@ -449,7 +449,7 @@ t.test('a price that has changed counts after a second, also when the clock is s
   const time = { day: NOW, running: 0 };
   let rate = 1;
   const gateway = { pricedAs: () => ({ provider: 'own', model: 'm', rates: { input: rate, output: rate } }) };
-  const keys = { named: () => undefined, groupOf: () => undefined };
+  const keys = { named: () => undefined, lastKnown: () => undefined };
   const accounts = new GatewayAccounts({ bus, gateway, prices: new Prices(), ledger, keys, now: () => time.day, monotonic: () => time.running });
   const usage = { inputTokens: 400_000, outputTokens: 600_000, totalTokens: 1_000_000 };
   const end = { call: 1, requestId: 'r', adapter: 'stepped', model: 'm', kind: 'chat', stream: false, attempts: 1, durationMs: 5, usage } as const;
@@ -787,3 +787,114 @@ t.test(
     t.match((await accounts.spent('group', 'team')).day, { usd: 1, tokens: 2000 });
   },
 );
+
+t.test(
+  'a call of a block counts for a key what it costs at least, and is refused for one that refuses unknown prices, also while keys.json is damaged',
+  async (t) => {
+    const { core } = await coreWith(t);
+    await core.keys?.create('app', { usdPerDay: 1, unpriced: 'refuse' });
+    await core.keys?.create('free', { usdPerDay: 1 });
+    const accounts = core.accounts as GatewayAccounts;
+    const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
+    const line = { at: '2026-11-22T23:00:00.000Z', block: 'ada', messageId: 'm1', provider: 'far', model: 'x', purpose: 'chat' } as const;
+    const count = (more: { costUsd: null; leastUsd?: number; model?: string; failed?: true; usage?: typeof usage }): void =>
+      accounts.countForKey({ ...line, usage, latencyMs: 1, ttftMs: null, key: 'app', ...more });
+    count({ costUsd: null, leastUsd: 0.25 });
+    t.match(await accounts.spentToday('app'), { usd: 0.25, unpricedCalls: 0 });
+
+    const rates = { input: 1, output: 1 };
+    const asking = (key: string, pricedAs: PricedModel | undefined, model = 'x') =>
+      codeOf(accounts.assertForKey({ key, provider: 'far', model, pricedAs, isFirst: false }));
+    t.equal(await asking('app', undefined), 'PRICE_UNKNOWN');
+    t.equal(await asking('app', { provider: 'openai', model: 'no-such-model' }), 'PRICE_UNKNOWN');
+    t.equal(await asking('app', { provider: 'far', model: 'x', rates }), 'ok');
+    t.equal(await asking('free', undefined), 'ok');
+    t.equal(await asking('gone', undefined), 'ok');
+
+    const told = { provider: '', model: 'told', toldBy: 'far' };
+    t.equal(await asking('app', told, 'told'), 'ok', 'only its answer tells what it costs');
+    count({ costUsd: null, model: 'told', failed: true, usage: { ...usage, outputTokens: 0 } });
+    t.equal(await asking('app', told, 'told'), 'ok', 'a call that has failed says nothing of that');
+    count({ costUsd: null, model: 'told' });
+    t.equal(await asking('app', told, 'told'), 'PRICE_UNKNOWN');
+
+    writeFileSync(join(core.workspace ?? '', 'keys.json'), '{');
+    await until('the file is looked at', () => {
+      try {
+        core.keys?.named('app');
+        return false;
+      } catch {
+        return true;
+      }
+    });
+    t.equal(await asking('app', undefined), 'PRICE_UNKNOWN');
+  },
+);
+
+t.test('a question to a block waits until it is known what its key has spent, and is then refused where a call of the key is', async (t) => {
+  const limits = { usdPerDay: 10, requestsPerMinute: 3, tokensPerMinute: 1000 };
+  const key = namedKey({ name: 'app', hash: 'x', createdAt: '', ...checkedLimits(limits) });
+  const free = namedKey({ name: 'free', hash: 'y', createdAt: '', ...checkedLimits({}) });
+  const bound = { kind: 'key', name: 'app' } as const;
+  const noRoom = (isUnderWay: boolean) => ({ bound, cap: '10 USD a day', isUnderWay, resets: 'at 00:00 UTC', retryAfterMs: 1 });
+  const rooms = [
+    async () => noRoom(false),
+    async () => noRoom(true),
+    async () => true,
+    () => true,
+    () => noRoom(false),
+    async () => Promise.reject(new BlockhouseError('WORKSPACE_DAMAGED', 'x')),
+  ];
+  const ledger = { room: () => rooms.shift()?.(), close: async () => undefined } as unknown as GatewayBook;
+  const keys = { named: (name: string) => [key, free].find((one) => one.name === name), lastKnown: () => undefined };
+  const gateway = { pricedAs: () => undefined };
+  const accounts = new GatewayAccounts({ bus: createBus(), gateway, prices: new Prices(), keys, ledger, now: () => NOW, monotonic: () => 0 });
+  const asking = (name?: string) => codeOf(accounts.checkForBlock({ key: name, adapterId: 'block', model: undefined, askedAs: 'block/ada' }));
+  t.same([await asking(), await asking('free')], ['ok', 'ok']);
+  t.equal(rooms.length, 6, 'what has no caps is not looked at');
+  t.equal(await asking('app'), 'KEY_CAP_REACHED');
+  t.same([await asking('app'), await asking('app'), await asking('app')], ['ok', 'ok', 'ok'], 'what others may use up is not used up');
+  t.equal(await asking('app'), 'KEY_CAP_REACHED', 'before its limits by the minute');
+  t.equal(await asking('app'), 'WORKSPACE_DAMAGED');
+  rooms.push(() => true);
+  t.equal(await asking('app'), 'KEY_RATE_LIMITED');
+  t.equal(await asking('gone'), 'KEY_FORBIDDEN');
+  await accounts.close();
+});
+
+t.test('the first call of a message to a block is refused once its key has reached a cap, and a run that has begun goes on', async (t) => {
+  const { core } = await coreWith(t);
+  await core.keys?.setGroup('team', { usdPerDay: 2 });
+  await core.keys?.create('app', { usdPerDay: 1 });
+  await core.keys?.create('member', { group: 'team' });
+  const accounts = core.accounts as GatewayAccounts;
+  const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
+  const line = { at: '2026-11-22T23:00:00.000Z', block: 'ada', messageId: 'm1', provider: 'far', model: 'x', purpose: 'chat', usage } as const;
+  const asking = (key: string, isFirst = true) => codeOf(accounts.assertForKey({ key, provider: 'far', model: 'x', pricedAs: undefined, isFirst }));
+  const count = (key: string, costUsd: number): void => accounts.countForKey({ ...line, costUsd, latencyMs: 1, ttftMs: null, key });
+  count('app', 0.9);
+  t.equal(await asking('app'), 'ok');
+  count('app', 0.1);
+  t.same([await asking('app'), await asking('app', false)], ['KEY_CAP_REACHED', 'ok']);
+  t.equal(await asking('member'), 'ok');
+  count('member', 2);
+  t.equal(await asking('member'), 'KEY_CAP_REACHED', 'a cap of its group');
+  await core.keys?.change('app', { usdPerDay: 3 });
+  t.equal(await asking('app'), 'ok', 'a cap that was raised meanwhile');
+});
+
+t.test('messages that wait at a block when their key is revoked have its caps, and count for its group', async (t) => {
+  const { core } = await coreWith(t);
+  await core.keys?.setGroup('team', {});
+  await core.keys?.create('app', { usdPerDay: 1, group: 'team' });
+  const accounts = core.accounts as GatewayAccounts;
+  const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
+  const line = { at: '2026-11-22T23:00:00.000Z', block: 'ada', messageId: 'm1', provider: 'far', model: 'x', purpose: 'chat', usage } as const;
+  const asking = () => codeOf(accounts.assertForKey({ key: 'app', provider: 'far', model: 'x', pricedAs: undefined, isFirst: true }));
+  await core.keys?.revoke('app');
+  await core.keys?.create('other');
+  t.equal(await asking(), 'ok');
+  accounts.countForKey({ ...line, costUsd: 1, latencyMs: 1, ttftMs: null, key: 'app' });
+  t.equal(await asking(), 'KEY_CAP_REACHED');
+  t.match((await accounts.spent('group', 'team')).day, { usd: 1, tokens: 1000 });
+});

@@ -90,3 +90,16 @@ t.test('two that count calls of the same key each keep their own of what it has 
   t.same([one.refusal(key, {}), other.refusal(key, {})], [{}, {}]);
   t.match([one.refusal(key, {}), other.refusal(key, {})], [{ code: 'KEY_RATE_LIMITED' }, { code: 'KEY_RATE_LIMITED' }]);
 });
+
+t.test('tokens that were used without having been taken count, and what may need any number is refused while they are more than the limit', async (t) => {
+  const { clock, rates, refusal } = limits();
+  const key = keyWith({ tokensPerMinute: 600, requestsPerMinute: 10 }, { tokensPerMinute: 6000 });
+  t.same(refusal(key, { tokens: 0 }), {});
+  rates.use(key, 900);
+  t.match(refusal(key, { tokens: 0 }), { code: 'KEY_RATE_LIMITED', retryAfterMs: 30_000, message: /^The key app has a limit of 600 tokens a minute\. Try/ });
+  t.match(rates.levels(key), [1, 900, 900]);
+  clock.ms = 30_000;
+  t.same(refusal(key, { tokens: 0 }), {});
+  rates.use(keyWith({ requestsPerMinute: 10 }), 1);
+  t.same(refusal(key, { tokens: 0 }), {}, 'a key without a limit of tokens takes none');
+});

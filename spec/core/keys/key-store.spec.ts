@@ -159,12 +159,24 @@ t.test('the group of a key is known also when the key has expired, and while the
   await store.create('alone');
   later();
   t.equal(store.named('app'), undefined);
-  const groups = () => ['app', 'alone', 'other'].map((name) => store.groupOf(name));
+  const groups = () => ['app', 'alone', 'other'].map((name) => store.lastKnown(name)?.group ?? undefined);
   t.same(groups(), ['team', undefined, undefined]);
   writeFileSync(path, '{');
   later();
   t.throws(() => store.named('app'), { code: 'WORKSPACE_DAMAGED' });
   t.same(groups(), ['team', undefined, undefined]);
+});
+
+t.test('a key that was revoked is still known to those who ask for what it was', async (t) => {
+  const { store } = storeIn(t);
+  await store.create('app', { usdPerDay: 1 });
+  await store.create('stays');
+  await store.revoke('app');
+  t.match([store.named('app'), store.lastKnown('app'), store.lastKnown('never')], [undefined, { name: 'app', usdPerDay: 1 }, undefined]);
+  await store.create('app', { usdPerDay: 2 });
+  t.match(store.lastKnown('app'), { usdPerDay: 2 }, 'a new one of its name');
+  await store.revoke('app');
+  t.match([store.lastKnown('app'), store.lastKnown('stays')], [{ usdPerDay: 2 }, { name: 'stays' }]);
 });
 
 t.test('a workspace without keys has no file', async (t) => {

@@ -46,7 +46,7 @@ export async function askBlock<E>(request: BlockRequest<E>, times = TIMES): Prom
     );
   const { message, conversation, warnings } = questionOf(asked.request, body);
   assertHasBlocks(core);
-  if (key !== undefined) accountsOf(core).check({ key: key.name, adapterId: 'block', model: undefined, askedAs: asked.request.model }, true);
+  if (key !== undefined) await accountsOf(core).checkForBlock({ key: key.name, adapterId: 'block', model: undefined, askedAs: asked.request.model });
   const leave = waitsOf(core).enter(block, key);
   try {
     const idempotencyKey = headerText(req.headers['idempotency-key']);

@@ -1,7 +1,10 @@
 // One call of a model on behalf of a block, and what it costs.
 import t from 'tap';
+import { judgeFailure } from '../../../../core/block/actor/backoff.ts';
 import { CallRefused } from '../../../../core/block/actor/call-refused.ts';
 import { AnswerText } from '../../../../core/block/reply/answer-text.ts';
+import { mayAskFallback } from '../../../../core/block/reply/attempt.ts';
+import type { BillingOptions } from '../../../../core/block/reply/billing.ts';
 import { type ModelCall, ModelCallFailure, ModelCalls } from '../../../../core/block/reply/call-model.ts';
 import type { Candidate } from '../../../../core/block/status/candidates.ts';
 import { createBus } from '../../../../core/bus.ts';
@@ -24,11 +27,21 @@ interface Options {
   ready?(): Promise<void>;
   halted?(): boolean;
   isSure?(): boolean;
+  assertForKey?: BillingOptions['assertForKey'];
 }
 
 function callsOf(
   steps: readonly Step[],
-  { concurrency = 16, adapter = {}, append, release = () => undefined, ready = async () => undefined, halted = () => false, isSure = () => true }: Options = {},
+  {
+    concurrency = 16,
+    adapter = {},
+    append,
+    release = () => undefined,
+    ready = async () => undefined,
+    halted = () => false,
+    isSure = () => true,
+    assertForKey = async () => undefined,
+  }: Options = {},
 ) {
   const other = steppedAdapter([HELLO], { id: 'other', missingCredential: () => undefined });
   const stepped = steppedAdapter(steps, { pricesAs: 'openai', missingCredential: () => undefined, ...adapter });
@@ -54,7 +67,7 @@ function callsOf(
   const clock = (): number => (now += 10);
   const state = () => ({ halted: halted(), since: null, reason: null });
   return {
-    calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, isSure, concurrency }),
+    calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, isSure, assertForKey, concurrency }),
     stepped,
     lines,
     billed,
@@ -374,4 +387,45 @@ t.test('a block whose calls fail repeatedly pauses the provider only for itself'
   t.match((await failureOf(ask('ada', 'hi'))).failure, { code: 'UPSTREAM_UNREACHABLE', message: /calls to it are paused/, mayHaveRun: false });
   t.equal(stepped.calls.length, 20);
   t.match(await ask('bob', 'hi'), { message: { content: [{ text: 'Hello' }] } });
+});
+
+t.test('a call for a message of a key that its caps would not count is not made, and fails as a message does, so that a fallback may answer', async (t) => {
+  const asked: unknown[] = [];
+  const assertForKey: BillingOptions['assertForKey'] = async (call) => {
+    asked.push(call);
+    if (call.model !== 'gpt-4o') throw new BlockhouseError('PRICE_UNKNOWN', 'no price');
+  };
+  const { calls, stepped, lines } = callsOf([HELLO], { assertForKey });
+  const unpriced = { ...CANDIDATE, model: 'other' };
+  const { failure, bill } = await failureOf(calls.make(callOf({ candidate: unpriced, key: 'app' })));
+  t.match(failure, { code: 'PRICE_UNKNOWN', mayHaveRun: false });
+  t.equal(judgeFailure(failure), 'message');
+  t.equal(mayAskFallback(failure), true);
+  t.same([bill, stepped.calls.length, lines.length], [undefined, 0, 0]);
+  await calls.make(callOf({ key: 'app' }));
+  await calls.make(callOf({ candidate: unpriced }));
+  t.match(asked, [
+    { key: 'app', provider: 'stepped', model: 'other', pricedAs: { provider: 'openai', model: 'other' }, isFirst: true },
+    { key: 'app', model: 'gpt-4o', isFirst: true },
+  ]);
+  t.equal(asked.length, 2, 'a message without a key has no caps of one');
+});
+
+t.test('a key that may spend no more fails its message alone, and a database that is away lets it wait', async (t) => {
+  const asked: boolean[] = [];
+  let code: 'KEY_CAP_REACHED' | 'STORE_UNREACHABLE' = 'KEY_CAP_REACHED';
+  const assertForKey: BillingOptions['assertForKey'] = async ({ isFirst }) => {
+    asked.push(isFirst);
+    if (isFirst) throw new BlockhouseError(code, 'no');
+  };
+  const { calls, stepped } = callsOf([HELLO], { assertForKey });
+  const { failure } = await failureOf(calls.make(callOf({ key: 'app' })));
+  t.same([failure.code, judgeFailure(failure), mayAskFallback(failure)], ['KEY_CAP_REACHED', 'message', false]);
+  t.equal((await failureOf(calls.make(callOf({ key: 'app', step: 1 })))).failure.code, 'KEY_CAP_REACHED');
+  await calls.make(callOf({ key: 'app', step: 2 }));
+  code = 'STORE_UNREACHABLE';
+  const waits: unknown = await calls.make(callOf({ key: 'app' })).catch((error: unknown) => error);
+  t.ok(waits instanceof CallRefused);
+  t.match(waits, { pause: { kind: 'wait' } });
+  t.same([asked, stepped.calls.length], [[true, true, false, true], 1]);
 });

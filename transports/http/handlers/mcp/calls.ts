@@ -77,7 +77,7 @@ async function sendMessage(context: RouteContext, args: unknown): Promise<Outcom
   const { block, message, clientId, waitSeconds = USUAL.waitSeconds } = args;
   const { core, key, req } = context;
   assertMayReach(context, block);
-  if (key !== undefined) accountsOf(core).check({ key: key.name, adapterId: 'block', model: undefined, askedAs: `block/${block}` }, true);
+  if (key !== undefined) await accountsOf(core).checkForBlock({ key: key.name, adapterId: 'block', model: undefined, askedAs: `block/${block}` });
   const body = { message, ...(clientId !== undefined && { clientId }) };
   return waiting(context, block, waitSeconds, async () => (await core.blocks.postFromAgent(block, { body, key, traceparent: traceparentIn(req.headers) })).id);
 }
