@@ -6,7 +6,7 @@
 // searched-once: bytes are searched for the end of their frame when they come, and not again.
 // error-is-error: a body or a first frame that says that the request failed is a failure, whatever its status. Nothing of it reaches the client, so another
 //   attempt may follow. Comments before it wait for it, since they would open the client's stream.
-// no-echo: headers, error answers and frames with an error go out without the secrets of the call. A frame that is too long to be searched is replaced by an
+// no-echo: headers, error answers, whole answers that report a failure, and frames with an error go out without the secrets of the call. A frame that is too long to be searched is replaced by an
 //   error of ours. What a model writes goes out as it is.
 import type { IncomingHttpHeaders } from 'node:http';
 import { Chunks } from '../../core/base/chunks.ts';
@@ -229,7 +229,8 @@ export class ForwardHandler implements UpstreamHandler {
     const facts = this.#protocol.readFacts?.(members);
     if (facts !== undefined) this.#call.sink.answered?.(facts);
     this.#call.sink.head(this.#headers, false);
-    this.#call.sink.bytes(bytes);
+    const isSearched = bytes.length <= ERROR_FRAME_BYTES && this.#protocol.tellsFailure(members); // no-echo
+    this.#call.sink.bytes(isSearched ? Buffer.from(redactJson(bytes.toString('utf8'), this.#secrets())) : bytes);
   }
 
   #tellUse(usage: ReportedUsage): void {

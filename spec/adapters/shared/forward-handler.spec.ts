@@ -27,6 +27,7 @@ const PROTOCOL: Protocol = {
   answerMembers: ['usage', 'error'],
   writtenMember: 'said',
   readUsage: ({ usage }) => (usage === undefined ? {} : { outputTokens: Number(asObject(usage)['out']) }),
+  tellsFailure: ({ usage }) => usage === undefined,
   errorIn: ({ error }) => (error === undefined ? undefined : { kind: 'failed', message: 'It broke.', ...ranIn(JSON.stringify(error)) }),
 };
 
@@ -315,6 +316,21 @@ t.test('headers of a right answer have no key, either', async (t) => {
       reader.end();
       t.match(heads, [{ 'x-kept': 'id [redacted]' }]);
     }
+  }
+});
+
+t.test('a whole answer that says of itself that it failed has no key, and a right one is as it came', async (t) => {
+  const bodies: [body: string, sent: string][] = [
+    [`{"code": 401, "msg": "no ${ECHO}", "n": 1.0}`, '{"code": 401, "msg": "no [redacted]", "n": 1.0}'],
+    ['{"code":  401, "msg": "no"}', '{"code":  401, "msg": "no"}'],
+    [`{"usage": {"out": 1}, "said": "${ECHO}"}`, `{"usage": {"out": 1}, "said": "${ECHO}"}`],
+  ];
+  for (const [body, sent] of bodies) {
+    const { reader, got } = handler();
+    reader.head(200, { 'content-type': 'application/json' });
+    feed(reader, body);
+    reader.end();
+    t.equal(got.join(''), sent);
   }
 });
 
