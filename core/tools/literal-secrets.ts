@@ -90,8 +90,15 @@ export function looksSecret(text: string): boolean {
 }
 
 /** `postgres://user:password@host`, where the password is no reference. */
+const WITH_PASSWORD = /[a-z][\w+.-]*:\/\/[^/\s:@]*:([^/\s@]+)@/gi;
+
 function hasPassword(text: string): boolean {
-  return /[a-z][\w+.-]*:\/\/[^/\s:@]*:[^/\s@]+@/i.test(text);
+  return text.search(WITH_PASSWORD) >= 0;
+}
+
+/** A secret, and the passwords of addresses in it, which may stand without the rest elsewhere. */
+export function withPasswords(secret: string): string[] {
+  return [secret, ...Array.from(secret.matchAll(WITH_PASSWORD), ([, password = '']) => password)];
 }
 
 /** A name that a field of auth.json can have. */

@@ -52,6 +52,12 @@ export function secretsNamedIn(texts: readonly string[]): { readonly server: str
   return [...named.values()];
 }
 
+/** The names of the variables that texts refer to. */
+export function variablesNamedIn(texts: readonly string[]): ReadonlySet<string> {
+  const inner = texts.flatMap((text) => Array.from(text.matchAll(REFERENCE), ([, reference = '']) => reference));
+  return new Set(inner.flatMap((reference) => (SECRET.test(reference) ? [] : (VARIABLE.exec(reference)?.[1] ?? []))));
+}
+
 /** What stands in a text besides references. */
 export function withoutReferences(text: string): string {
   return text.replace(REFERENCE, '');

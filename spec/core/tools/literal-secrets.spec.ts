@@ -1,6 +1,6 @@
 import t from 'tap';
-import { fieldFor, literalSecrets, masked } from '../../../core/tools/literal-secrets.ts';
-import { resolved, secretsNamedIn, type Sources } from '../../../core/tools/references.ts';
+import { fieldFor, literalSecrets, masked, withPasswords } from '../../../core/tools/literal-secrets.ts';
+import { resolved, secretsNamedIn, type Sources, variablesNamedIn } from '../../../core/tools/references.ts';
 
 const found = (parts: object) => literalSecrets({ args: [], env: {}, headers: {}, url: undefined, ...parts });
 
@@ -68,4 +68,10 @@ t.test('references are followed once, and one that leads nowhere says what to do
     { server: 'a', field: 'b' },
     { server: 'c', field: 'd' },
   ]);
+});
+
+t.test('a secret is looked for with the passwords of its addresses, and variables by their names', async (t) => {
+  t.strictSame(withPasswords('hunter2'), ['hunter2']);
+  t.strictSame(withPasswords('a postgres://ada:one@db, http://:two@proxy'), ['a postgres://ada:one@db, http://:two@proxy', 'one', 'two']);
+  t.strictSame([...variablesNamedIn(['${A} ${env:B}', '${A}${C:-x}', '${auth:d.e}', '${9}', 'F'])], ['A', 'B', 'C']);
 });
