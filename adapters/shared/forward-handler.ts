@@ -194,7 +194,7 @@ export class ForwardHandler implements UpstreamHandler {
     assertFewLines(frame);
     const text = withoutMark(frame.toString('utf8'));
     const data = dataOf(text);
-    if (data === undefined) return { isKept: true, isCut: !COMMENT.test(text) };
+    if (data === undefined) return COMMENT.test(text) ? { isKept: true, isCut: false } : this.#strange(text);
     const { frameMembers } = this.#protocol;
     const record = frameMembers === undefined ? data : shortened(data, frameMembers);
     assertRecord(record); // bounded
@@ -205,7 +205,14 @@ export class ForwardHandler implements UpstreamHandler {
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;
     if (error !== undefined) return { isCut, ...this.#readError(error, text, data) };
+    if (isCut) return this.#strange(text);
     return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut };
+  }
+
+  /** no-echo. What is no frame of the protocol may be the text of a failure. */
+  #strange(frame: string): { readonly isKept: boolean; readonly isCut: boolean; readonly clean?: Buffer } {
+    const clean = frame.length > ERROR_FRAME_BYTES ? undefined : cleanFrame(frame, false, this.#secrets());
+    return { isKept: true, isCut: true, ...(clean !== undefined && { clean }) };
   }
 
   /** no-echo. */
