@@ -58,6 +58,11 @@ export function variablesNamedIn(texts: readonly string[]): ReadonlySet<string> 
   return new Set(inner.flatMap((reference) => (SECRET.test(reference) ? [] : (VARIABLE.exec(reference)?.[1] ?? []))));
 }
 
+/** A text with those texts in place of its references that stand there for a variable which is not set. */
+export function withFallbacks(text: string): string {
+  return text.replace(REFERENCE, (_whole, reference: string) => (SECRET.test(reference) ? '' : (VARIABLE.exec(reference)?.[2] ?? '')));
+}
+
 /** What stands in a text besides references. */
 export function withoutReferences(text: string): string {
   return text.replace(REFERENCE, '');
