@@ -120,7 +120,7 @@ export type { GatewayCall, KeySpend, LogRange, Setting, SettingCodec, SettingSto
 export type { ConnectOptions, ListPage, ListQuery, ListSort, LogFields, LogLevel as LineLevel, StoreConnection } from './store/store.ts';
 export { argumentCheck, bounded } from './tools/arguments.ts';
 export { canonicalJson, sha256 } from './tools/canonical.ts';
-export { fieldFor, type LiteralSecret, literalSecrets, masked, type Parts } from './tools/literal-secrets.ts';
+export { fieldFor, type LiteralSecret, literalSecrets, masked, namesSecret, type Parts, withPasswords } from './tools/literal-secrets.ts';
 export { keyArgumentOf, marksOf, withoutArgument } from './tools/marks.ts';
 export type {
   Cancelled,
@@ -137,7 +137,7 @@ export type {
   ToolProgress,
   ToolTask,
 } from './tools/port.ts';
-export { resolved, type Sources, secretsNamedIn, withoutReferences } from './tools/references.ts';
+export { resolved, type Sources, secretsNamedIn, variablesNamedIn, withoutReferences } from './tools/references.ts';
 export type { OfferedSkills, ReadSkill, SkillHost, SkillPin, SkillPins, ToolServerState, ToolServers } from './tools/servers.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';

@@ -29,6 +29,7 @@ export const MESSAGES: Protocol = {
   writtenMember: 'content',
   readUsage: ({ usage }) => readUsage(usage),
   errorIn: ({ type, error }) => (type !== 'message' && (type === 'error' || isGiven(error)) ? readErrorObject(error) : undefined),
+  tellsFailure: ({ type, error, id }) => isGiven(error) || (type !== 'message' && typeof id !== 'string'),
 };
 
 /** A tier, a speed, or a place to answer in. */

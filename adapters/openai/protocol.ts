@@ -31,6 +31,8 @@ const CHAT: Protocol = {
   answerMembers: [...ANSWER_MEMBERS, 'choices', 'id', 'model'],
   writtenMember: 'choices',
   errorIn: ({ error, choices }) => (isError(error) && asArray(choices).length === 0 ? streamError({ error }) : undefined),
+  tellsFailure: ({ error, choices }) =>
+    isError(error) || !asArray(choices).some(isObject) || asArray(choices).some((choice) => isError(asObject(choice)['error'])),
 };
 
 const RESPONSES: Protocol = {
@@ -48,6 +50,7 @@ const RESPONSES: Protocol = {
   writtenMember: 'output',
   // A response that failed is an answer of its own kind, which clients know.
   errorIn: ({ error, object }) => (isError(error) && object !== 'response' ? streamError({ error }) : undefined),
+  tellsFailure: ({ error, object, status, id }) => isError(error) || status === 'failed' || (object !== 'response' && typeof id !== 'string'),
 };
 
 /** What the server at the base URL speaks. */

@@ -6,7 +6,7 @@
 // searched-once: bytes are searched for the end of their frame when they come, and not again.
 // error-is-error: a body or a first frame that says that the request failed is a failure, whatever its status. Nothing of it reaches the client, so another
 //   attempt may follow. Comments before it wait for it, since they would open the client's stream.
-// no-echo: headers, error answers and frames with an error go out without the secrets of the call. A frame that is too long to be searched is replaced by an
+// no-echo: headers, error answers, whole answers that report a failure, and frames with an error go out without the secrets of the call. A frame that is too long to be searched is replaced by an
 //   error of ours. What a model writes goes out as it is.
 import type { IncomingHttpHeaders } from 'node:http';
 import { Chunks } from '../../core/base/chunks.ts';
@@ -194,7 +194,7 @@ export class ForwardHandler implements UpstreamHandler {
     assertFewLines(frame);
     const text = withoutMark(frame.toString('utf8'));
     const data = dataOf(text);
-    if (data === undefined) return { isKept: true, isCut: !COMMENT.test(text) };
+    if (data === undefined) return COMMENT.test(text) ? { isKept: true, isCut: false } : this.#strange(text);
     const { frameMembers } = this.#protocol;
     const record = frameMembers === undefined ? data : shortened(data, frameMembers);
     assertRecord(record); // bounded
@@ -205,7 +205,14 @@ export class ForwardHandler implements UpstreamHandler {
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;
     if (error !== undefined) return { isCut, ...this.#readError(error, text, data) };
+    if (isCut) return this.#strange(text);
     return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut };
+  }
+
+  /** no-echo. What is no frame of the protocol may be the text of a failure. */
+  #strange(frame: string): { readonly isKept: boolean; readonly isCut: boolean; readonly clean?: Buffer } {
+    const clean = frame.length > ERROR_FRAME_BYTES ? undefined : cleanFrame(frame, false, this.#secrets());
+    return { isKept: true, isCut: true, ...(clean !== undefined && { clean }) };
   }
 
   /** no-echo. */
@@ -229,7 +236,8 @@ export class ForwardHandler implements UpstreamHandler {
     const facts = this.#protocol.readFacts?.(members);
     if (facts !== undefined) this.#call.sink.answered?.(facts);
     this.#call.sink.head(this.#headers, false);
-    this.#call.sink.bytes(bytes);
+    const isSearched = bytes.length <= ERROR_FRAME_BYTES && this.#protocol.tellsFailure(members); // no-echo
+    this.#call.sink.bytes(isSearched ? Buffer.from(redactJson(bytes.toString('utf8'), this.#secrets())) : bytes);
   }
 
   #tellUse(usage: ReportedUsage): void {

@@ -57,6 +57,8 @@ export interface Protocol {
   readFacts?(answer: Readonly<Record<string, unknown>>): AnswerFacts | undefined;
   /** The error of a body that came with status 200 and is no answer: compatible services send such. From the same members. */
   errorIn?(answer: Readonly<Record<string, unknown>>): ProviderError | undefined;
+  /** True for a whole answer that reports a failure, or has nothing of an answer. It goes out as one all the same, but without secrets. From the same members. */
+  tellsFailure(answer: Readonly<Record<string, unknown>>): boolean;
 }
 
 /** What every protocol sends on: how the client wants its answer, and what makes a repeated request harmless. The type does not go on: it could name an

@@ -6,13 +6,17 @@ import {
   BlockhouseError,
   CredentialStore,
   createBus,
+  literalSecrets,
   marksOf,
+  namesSecret,
   openSettings,
   resolved,
   secretsNamedIn,
   type ServerSettings,
   type Sources,
   type ToolDefinition,
+  variablesNamedIn,
+  withPasswords,
 } from '../../core/index.ts';
 import type { ServerEntry } from './entry.ts';
 import type { BookOptions } from './host-options.ts';
@@ -96,13 +100,16 @@ export class Book implements ServerBook {
   callableOf({ name, definition, settings, template }: ServerEntry, { start, secrets }: Exclude<Resolved, { readonly fault: string }>): CallableServer {
     const { era, eraSeenAt } = this.pins.of(name);
     const isFresh = eraSeenAt !== undefined && this.#clock() - Date.parse(eraSeenAt) < ERA_DAYS * DAY_MS;
-    return { name, definition, start, settings, era: isFresh ? era : undefined, secrets, ownSecrets: this.#ownSecrets(template) };
+    return { name, definition, start, settings, era: isFresh ? era : undefined, secrets, ownSecrets: this.#ownSecrets(template, start) };
   }
 
-  /** Those that stand in its entry as `${auth:…}`. */
-  #ownSecrets({ command = '', args = [], env = {}, url = '', headers = {} }: ServerEntry['template']): readonly string[] {
-    const named = secretsNamedIn([command, ...args, ...Object.values(env), url, ...Object.values(headers)]);
-    return named.flatMap(({ server, field }) => this.secret(server, field) ?? []).filter(isMasked);
+  /** Those that stand in its entry as `${auth:…}`, and what its variables have of secrets: HOME is none, and results may have it. */
+  #ownSecrets({ command = '', args = [], env = {}, url = '', headers = {} }: ServerEntry['template'], start: ServerStart): readonly string[] {
+    const texts = [command, ...args, ...Object.values(env), url, ...Object.values(headers)];
+    const stored = secretsNamedIn(texts).flatMap(({ server, field }) => this.secret(server, field) ?? []);
+    const ofVariables = [...variablesNamedIn(texts)].filter(namesSecret).flatMap((name) => this.#options.env[name] ?? []);
+    const placed = literalSecrets(partsOf(start)).map(({ value }) => value); // in the entry itself, none stands in clear
+    return [...new Set([...stored, ...ofVariables, ...placed].flatMap(withPasswords))].filter(isMasked);
   }
 
   /** Why nothing of a server is offered: its entry, its approval, or what it refers to; undefined if it can be called. Ends without a full stop. */
@@ -165,7 +172,7 @@ export class Book implements ServerBook {
       if (needed !== undefined) follow(`\${auth:${name}.${needed}}`);
       const wrong = await this.#startFault(name, start);
       if (wrong !== undefined) return { fault: wrong };
-      const secrets = new Set([...values, ...this.credentials.secretTexts()].filter((text) => text.length >= SHORTEST_SECRET));
+      const secrets = new Set([...values, ...this.credentials.secretTexts()].flatMap(withPasswords).filter((text) => text.length >= SHORTEST_SECRET));
       return { start, secrets: [...secrets] };
     } catch (error) {
       return { fault: (error as Error).message.replace(/\.$/, '') };
@@ -215,6 +222,11 @@ export class Book implements ServerBook {
       isWithheld: (name) => /^BLOCKHOUSE_/i.test(name) || providerVariables?.has(name) === true,
     };
   }
+}
+
+function partsOf(start: ServerStart): Parameters<typeof literalSecrets>[0] {
+  const none = { args: [], env: {}, headers: {}, url: undefined };
+  return start.kind === 'http' ? { ...none, url: start.url, headers: start.headers } : { ...none, args: start.args, env: start.env };
 }
 
 function ownOf(secrets: Readonly<Record<string, string>>, field: string): string | undefined {

@@ -1,13 +1,17 @@
 // Takes the secrets of a server out of what its tools return, of what it says while they work, and of what it asks people: a model would see them, and the journal would keep them. Pure: no I/O.
 //
 // longest-first: a secret may begin with another one, whose mask would leave its end.
+// not-by-chance: words of tools are hashed and approved, so only what is long enough to stand there for nothing else is masked in them.
 // same-state: the state that a server wants back with an answer goes back as it was. No model sees it.
 import { isObject } from '../../core/base/json.ts';
 import type { ToolCallRequest, ToolOutcome, ToolQuestion } from '../../core/index.ts';
+import type { ListedTool } from './server.ts';
 
 const MASK = '[redacted]';
 /** A shorter one is found in texts that do not mean it. */
 const SHORTEST_MASKED = 8;
+/** not-by-chance. */
+const SHORTEST_IN_TOOLS = 12;
 
 /** True for a secret that is masked. */
 export function isMasked({ length }: string): boolean {
@@ -22,6 +26,12 @@ export function maskedResult<Outcome extends ToolOutcome | ToolQuestion>(outcome
   const { parts, structuredContent } = outcome;
   const masked = parts.map((part) => (part.text === undefined ? part : { ...part, text: textWithout(part.text, all) }));
   return { ...outcome, parts: masked, ...(structuredContent !== undefined && { structuredContent: valueWithout(structuredContent, all) }) };
+}
+
+/** Tools as a server lists them: models and people read their words. */
+export function maskedTools(tools: readonly ListedTool[], secrets: readonly string[]): readonly ListedTool[] {
+  const long = secrets.filter(({ length }) => length >= SHORTEST_IN_TOOLS).toSorted((a, b) => b.length - a.length); // longest-first
+  return long.length === 0 ? tools : tools.map((tool) => valueWithout(tool, long) as ListedTool);
 }
 
 /** A call whose progress comes without them, as they are then. */

@@ -2,16 +2,17 @@
 //
 // one-definition: a call goes to a server that was started with the definition of the call; another one is ended first.
 // apart: a server is looked at in a process of its own, which ends afterwards, so that what is under way is not disturbed.
+import { redact } from '../../core/base/redact.ts';
 import { BlockhouseError, type Environment, type ServerFact, type ToolCallRequest, type ToolOutcome, type ToolQuestion } from '../../core/index.ts';
 import { Upstream } from '../outbound/client.ts';
 import { startHttp } from './http-server.ts';
 import { RunningBook } from './leftovers.ts';
-import { maskedCall, maskedResult } from './masked-result.ts';
+import { maskedCall, maskedResult, maskedTools } from './masked-result.ts';
 import type { SignIns } from './oauth/sign-ins.ts';
 import { Places } from './places.ts';
 import { isUnsigned, type RunningServer } from './running-server.ts';
 import { loadSdk } from './sdk.ts';
-import type { CallableServer, Era, HttpStart, LookedAt, Sessions, StdioStart } from './server.ts';
+import type { CallableServer, Era, HttpStart, ListedTool, LookedAt, Sessions, StdioStart } from './server.ts';
 import { Slot, type SlotParts } from './slot.ts';
 import { startStdio, type Surroundings } from './stdio-server.ts';
 
@@ -60,6 +61,7 @@ export class ServerSessions implements Sessions {
       backOffMs: options.backOffMs ?? BACK_OFF_MS,
       now: options.now ?? (() => performance.now()),
       start: (server, signal) => this.#start(server, signal),
+      list: (server, running) => this.#list(server, running),
       onTools: (server, tools) => {
         for (const listener of this.#listeners) listener(server, tools);
       },
@@ -181,11 +183,19 @@ export class ServerSessions implements Sessions {
   async #lookAt(server: CallableServer, signal: AbortSignal): Promise<LookedAt> {
     const { era, running } = await this.#startInEither(server, signal);
     try {
-      return { era, tools: await running.list(server.settings.startTimeoutMs) };
-    } catch (error) {
-      throw new BlockhouseError('TOOL_SERVER_FAILED', `The tools of ${server.name} can't be listed: ${(error as Error).message}`, { cause: error });
+      return { era, tools: await this.#list(server, running) };
     } finally {
       await running.end();
+    }
+  }
+
+  /** The tools without secrets of the server, and a failure without any secret that it may know. */
+  async #list(server: CallableServer, running: RunningServer): Promise<readonly ListedTool[]> {
+    try {
+      return maskedTools(await running.list(server.settings.startTimeoutMs), this.#secretsOf(server));
+    } catch (error) {
+      const why = redact((error as Error).message, [...server.secrets, ...this.#secretsOf(server)]);
+      throw new BlockhouseError('TOOL_SERVER_FAILED', `The tools of ${server.name} can't be listed: ${why}`, { cause: error });
     }
   }
 

@@ -21,6 +21,8 @@ export interface SlotParts {
   now(): number;
   /** Rejects with TOOL_SERVER_FAILED. */
   start(server: CallableServer, signal: AbortSignal): Promise<RunningServer>;
+  /** Without secrets. Rejects with TOOL_SERVER_FAILED. */
+  list(server: CallableServer, running: RunningServer): Promise<readonly ListedTool[]>;
   onTools(server: string, tools: readonly ListedTool[]): void;
   onServer(fact: ServerFact): void;
 }
@@ -204,9 +206,9 @@ export class Slot implements Holder {
 
   async #list(running: RunningServer): Promise<void> {
     try {
-      this.#parts.onTools(this.#server.name, await running.list(this.#server.settings.startTimeoutMs));
+      this.#parts.onTools(this.#server.name, await this.#parts.list(this.#server, running));
     } catch (error) {
-      this.#problem = `The tools of ${this.#server.name} can't be listed: ${(error as Error).message}`;
+      this.#problem = toBlockhouseError(error).message;
     }
   }
 }

@@ -1,6 +1,7 @@
 // The programs that `launch` knows: which variables and arguments lead each of them to a server, and how it is installed. Pure: no I/O.
 //
 // no-settings-written: a program is led by its environment and its arguments alone, so that it is as before when it is started without `launch`.
+// past-proxies: programs send what goes to this machine to a proxy, too, unless it is named in NO_PROXY. With the key, the proxy would have all that the program asks.
 // no-other-key: variables that would send a program elsewhere, or send the key of a provider here, are left out of its environment.
 
 /** Where a program is led. */
@@ -104,6 +105,21 @@ export function knownProgram(command: string): Program | undefined {
 /** What leads this command to a server. */
 export function leadOf(command: string, target: Target): Lead {
   return (knownProgram(command) ?? ANY).lead(target);
+}
+
+const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
+
+/** past-proxies. Nothing where no proxy is set. */
+export function pastProxies(origin: string, env: Readonly<Record<string, string | undefined>>): Lead['env'] {
+  if (PROXIES.every((name) => (env[name] ?? '') === '')) return {};
+  const { hostname } = new URL(origin);
+  const hosts = hostname.startsWith('[') ? [hostname.slice(1, -1), hostname] : [hostname];
+  const withHosts = (list: string): string => {
+    const named = list.split(',').map((host) => host.trim());
+    return named.includes('*') ? list : [...(list === '' ? [] : [list]), ...hosts.filter((host) => !named.includes(host))].join(',');
+  };
+  const { NO_PROXY: upper, no_proxy: lower } = env;
+  return { NO_PROXY: withHosts(upper ?? lower ?? ''), no_proxy: withHosts(lower ?? upper ?? '') }; // programs read them in either case
 }
 
 function inEach(value: string | undefined, names: readonly string[]): Record<string, string> {

@@ -141,8 +141,13 @@ export function describeSettings(spec: SettingsSpec, settings: ResolvedSettings)
   return shown;
 }
 
+/** A word of this length, without a dot, a colon and a slash, is a key in the wrong field rather than a host. */
+const KEY_LIKE = /^[^.:/@]{16,}$/;
+
 /** An address without what may be a secret in it: a password, and parameters. Calls use neither, but people paste addresses as they have them. */
 function maskInAddress(address: string): string {
+  if (KEY_LIKE.test(address)) return maskSecret(address);
+  if (address.includes('@') && urlOf(address) === undefined) return address.replace(/^.*@/s, '••••@').replace(/[?#].*$/s, '?••••'); // a password with a slash in it
   return address.replace(/^([a-z][\w+.-]*:\/\/)?[^/?#\\]*@/i, '$1••••@').replace(/[?#].*$/s, '?••••');
 }
 

@@ -29,6 +29,7 @@ import type { WorkspaceContext } from './reply/block-context.ts';
 import { assertConfigSize } from './status/config-rules.ts';
 import { connectionWarnings } from './status/connection-warnings.ts';
 import { unlessDamaged } from './status/readiness.ts';
+import { ruleWarnings } from './status/rule-warnings.ts';
 
 const checkRestore: Validator<RestoreArchive> = compile(RestoreArchive);
 const checkRename: Validator<RenameBlock> = compile(RenameBlock);
@@ -238,7 +239,7 @@ async function importBundle({ world, blocks, owners }: OperationsContext, bundle
     assertNewName(config.name);
     assertConfigSize(config);
     await blocks.dismiss(config.name);
-    warnings = connectionWarnings(world.gateway, config);
+    warnings = [...connectionWarnings(world.gateway, config), ...ruleWarnings(config)];
     hasSchedules = config.schedule.length > 0;
   });
   world.bus.emit('block.created', { block: name });

@@ -1,7 +1,7 @@
 // Finds secrets that stand in an entry of mcp.json in clear. They belong in auth.json, because mcp.json is shown, and shared with other programs. Pure: no I/O.
 import { redact } from '../base/redact.ts';
 import { soundsSecret } from '../schemas/secret-fields.ts';
-import { withoutReferences } from './references.ts';
+import { withFallbacks, withoutReferences } from './references.ts';
 
 /** The last word of a name; those of servers are shorter than those that we know of providers. */
 const LAST_WORD =
@@ -48,8 +48,9 @@ export function namesSecret(name: string): boolean {
 function inNamed(place: string, name: string, value: string, isHeader: boolean): LiteralSecret[] {
   const [, before = '', rest = ''] = /^((?:bearer|basic|token|apikey)\s+)?(.*)$/is.exec(value) ?? [];
   const left = withoutReferences(value);
-  if (HARMLESS.test(left.trim()) || SCHEME.test(left)) return [];
-  if (!(namesSecret(name) || looksSecret(left) || hasPassword(left))) return [];
+  const isHarmless = HARMLESS.test(left.trim()) || SCHEME.test(left);
+  const isSecret = hasSecretFallback(value) || (!isHarmless && (namesSecret(name) || looksSecret(left) || hasPassword(left)));
+  if (!isSecret) return [];
   const field = isHeader && /^authorization$/i.test(name) ? 'token' : fieldFor(name);
   return [{ place, field, before, value: rest }];
 }
@@ -69,13 +70,14 @@ function inArgument(args: readonly string[], arg: string, index: number): Litera
   if (/^--?[A-Za-z]/.test(flag) && !flag.includes('=') && !arg.startsWith('-') && namesSecret(plainFlag(flag)))
     return inNamed(place, plainFlag(flag), arg, false);
   const left = withoutReferences(arg);
-  return looksSecret(left) || hasPassword(left) ? [{ place, field: `arg${index}`, before: '', value: arg }] : [];
+  return looksSecret(left) || hasPassword(left) || hasSecretFallback(arg) ? [{ place, field: `arg${index}`, before: '', value: arg }] : [];
 }
 
 function inAddress(url: string): LiteralSecret[] {
   const found: LiteralSecret[] = [];
   for (const [, name = '', value = ''] of url.matchAll(/[?&]([^=&#]*)=([^&#]*)/g)) found.push(...inNamed('url', name, value, false));
-  if (found.length === 0 && (looksSecret(withoutReferences(url)) || hasPassword(url))) found.push({ place: 'url', field: 'url', before: '', value: url });
+  if (found.length === 0 && (looksSecret(withoutReferences(url)) || hasPassword(url) || hasSecretFallback(url)))
+    found.push({ place: 'url', field: 'url', before: '', value: url });
   return found;
 }
 
@@ -89,9 +91,21 @@ export function looksSecret(text: string): boolean {
   return SHAPES.test(text) || redact(text, []) !== text;
 }
 
+/** `${TOKEN:-ghp_…}`: by its form alone, since a default such as `${DB_PASSWORD:-postgres}` hides nothing. */
+function hasSecretFallback(text: string): boolean {
+  return text.includes(':-') && looksSecret(withFallbacks(text));
+}
+
 /** `postgres://user:password@host`, where the password is no reference. */
+const WITH_PASSWORD = /[a-z][\w+.-]*:\/\/[^/\s:@]*:([^/\s@]+)@/gi;
+
 function hasPassword(text: string): boolean {
-  return /[a-z][\w+.-]*:\/\/[^/\s:@]*:[^/\s@]+@/i.test(text);
+  return text.search(WITH_PASSWORD) >= 0;
+}
+
+/** A secret, and the passwords of addresses in it, which may stand without the rest elsewhere. */
+export function withPasswords(secret: string): string[] {
+  return [secret, ...Array.from(secret.matchAll(WITH_PASSWORD), ([, password = '']) => password)];
 }
 
 /** A name that a field of auth.json can have. */

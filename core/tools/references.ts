@@ -52,6 +52,17 @@ export function secretsNamedIn(texts: readonly string[]): { readonly server: str
   return [...named.values()];
 }
 
+/** The names of the variables that texts refer to. */
+export function variablesNamedIn(texts: readonly string[]): ReadonlySet<string> {
+  const inner = texts.flatMap((text) => Array.from(text.matchAll(REFERENCE), ([, reference = '']) => reference));
+  return new Set(inner.flatMap((reference) => (SECRET.test(reference) ? [] : (VARIABLE.exec(reference)?.[1] ?? []))));
+}
+
+/** A text with those texts in place of its references that stand there for a variable which is not set. */
+export function withFallbacks(text: string): string {
+  return text.replace(REFERENCE, (_whole, reference: string) => (SECRET.test(reference) ? '' : (VARIABLE.exec(reference)?.[2] ?? '')));
+}
+
 /** What stands in a text besides references. */
 export function withoutReferences(text: string): string {
   return text.replace(REFERENCE, '');

@@ -21,6 +21,11 @@ t.test('the frames with usage, end or error are read, and no other', async (t) =
   for (const odd of ['', 'null', '[]', '{"type":7}', '{']) t.same(MESSAGES.readFrame(odd), {});
 });
 
+t.test('a whole answer reports a failure by an error, or by having nothing of a message', async (t) => {
+  for (const answer of [{}, { code: 401, msg: 'no' }, { type: 'message', error: { message: 'no' } }]) t.equal(MESSAGES.tellsFailure(answer), true);
+  for (const answer of [{ type: 'message' }, { type: 'message', error: null }, { id: 'msg_1' }]) t.equal(MESSAGES.tellsFailure(answer), false);
+});
+
 t.test('usage that comes with the end is read, and a version whose streams nobody here reads is not asked for', async (t) => {
   t.match(MESSAGES.readFrame('{"type":"message_stop","usage":{"input_tokens":3,"output_tokens":4}}'), {
     isEnd: true,

@@ -34,6 +34,23 @@ t.test('chunks with usage, a finish reason or an error are read', async (t) => {
   t.same(chat.members, ['usage', 'finish_reason']);
 });
 
+t.test('a whole answer reports a failure by an error, in a choice as well, or by having nothing of an answer', async (t) => {
+  const failures = [
+    {},
+    { code: 401, msg: 'no' },
+    { choices: null },
+    { choices: [] },
+    { choices: [{}], error: { message: 'no' } },
+    { choices: [{ error: {} }] },
+  ];
+  for (const answer of failures) t.equal(chat.tellsFailure(answer), true, JSON.stringify(answer));
+  for (const answer of [{ choices: [{}] }, { choices: [{ error: null }], error: null }]) t.equal(chat.tellsFailure(answer), false, JSON.stringify(answer));
+  for (const answer of [{}, { object: 'list' }, { object: 'response', status: 'failed' }, { object: 'response', error: { message: 'no' } }])
+    t.equal(responses.tellsFailure(answer), true, JSON.stringify(answer));
+  t.equal(responses.tellsFailure({ id: 'resp_1' }), false, 'of a server that leaves out the object');
+  for (const status of ['completed', 'incomplete']) t.equal(responses.tellsFailure({ object: 'response', status, error: null }), false, status);
+});
+
 t.test('events that end a response are read', async (t) => {
   const usage = { input_tokens: 4, output_tokens: 6, output_tokens_details: { reasoning_tokens: 5 } };
   for (const type of ['response.completed', 'response.incomplete']) {

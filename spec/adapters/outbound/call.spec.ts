@@ -549,3 +549,18 @@ t.test('of an error that came compressed the status and the headers are told', a
   t.match(handler.answer(), { status: 429, headers: { 'retry-after': '7' }, text: '' });
   await until('the connection is closed', () => server.connections[0]?.closed === true);
 });
+
+t.test('the error for a compressed answer names a coding that is known, and quotes no other text of its header', async (t) => {
+  const table: [coding: string, message: string][] = [
+    ['GZIP', 'The provider compressed its answer (gzip) although it was asked not to.'],
+    ['deflate, br', 'The provider compressed its answer (deflate, br) although it was asked not to.'],
+    ['gzip, key-of-the-owner-0123456789', 'The provider compressed its answer although it was asked not to.'],
+    ['Bearer key-of-the-owner-0123456789', 'The provider compressed its answer although it was asked not to.'],
+  ];
+  for (const [coding, message] of table) {
+    const server = await startRawUpstream(t, (socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: ${coding}\r\ncontent-length: 100\r\n\r\nnever read`),
+    );
+    await t.rejects(newUpstream(t).send(adapterCall(), get(server.url), new BodyCollector()), { code: 'UPSTREAM_MALFORMED', message }, coding);
+  }
+});

@@ -19,7 +19,7 @@ const PROTOCOL: Protocol = {
     ofChoices: data.startsWith('used ') ? [{ choice: data[5], usage: { outputTokens: Number(data[7]) } }] : undefined,
     isEnd: data === 'end',
     mayEnd: data === 'may end',
-    isCut: data === 'cu',
+    isCut: data === 'cu' || data.startsWith('no JSON: error'),
     usage: data === 'used' || data.includes('"count"') ? { outputTokens: 3 } : undefined,
     isUsageOnly: data === 'used',
     error: data === 'broken' || data.includes('"error"') ? { kind: 'failed', message: 'It broke.', ...ranIn(data) } : undefined,
@@ -27,6 +27,7 @@ const PROTOCOL: Protocol = {
   answerMembers: ['usage', 'error'],
   writtenMember: 'said',
   readUsage: ({ usage }) => (usage === undefined ? {} : { outputTokens: Number(asObject(usage)['out']) }),
+  tellsFailure: ({ usage }) => usage === undefined,
   errorIn: ({ error }) => (error === undefined ? undefined : { kind: 'failed', message: 'It broke.', ...ranIn(JSON.stringify(error)) }),
 };
 
@@ -318,6 +319,21 @@ t.test('headers of a right answer have no key, either', async (t) => {
   }
 });
 
+t.test('a whole answer that says of itself that it failed has no key, and a right one is as it came', async (t) => {
+  const bodies: [body: string, sent: string][] = [
+    [`{"code": 401, "msg": "no ${ECHO}", "n": 1.0}`, '{"code": 401, "msg": "no [redacted]", "n": 1.0}'],
+    ['{"code":  401, "msg": "no"}', '{"code":  401, "msg": "no"}'],
+    [`{"usage": {"out": 1}, "said": "${ECHO}"}`, `{"usage": {"out": 1}, "said": "${ECHO}"}`],
+  ];
+  for (const [body, sent] of bodies) {
+    const { reader, got } = handler();
+    reader.head(200, { 'content-type': 'application/json' });
+    feed(reader, body);
+    reader.end();
+    t.equal(got.join(''), sent);
+  }
+});
+
 t.test('a frame with an error goes out without the key, and every other frame as it came', async (t) => {
   const error = `event: error\r\n: ${KEY}\r\ndata: {"error":\r\ndata: "no ${ECHO}", "n": 1.0}`;
   const clean = 'event: error\r\n: [redacted]\r\ndata: {"error":\r\ndata: "no [redacted]", "n": 1.0}';
@@ -333,6 +349,22 @@ t.test('a frame with an error goes out without the key, and every other frame as
   feed(reader, 'data: a\n\n', `data: {"error" is no JSON: ${ECHO}\n\n`);
   t.throws(() => reader.end(), { code: 'UPSTREAM_FAILED' });
   t.equal(got.join(''), 'data: a\n\ndata: {"error" is no JSON: [redacted]\n\n');
+});
+
+t.test('a frame that is none, or none of the protocol, goes out without the key where it speaks of an error', async (t) => {
+  for (const [frame, clean] of [
+    [`Internal error: no ${ECHO}\nin line 2`, 'Internal error: no [redacted]\nin line 2'],
+    [`data: no JSON: error with ${KEY}`, 'data: no JSON: error with [redacted]'],
+    ['data: no JSON: error', 'data: no JSON: error'],
+  ]) {
+    for (const end of ['\n\n', '\r\n\r\n']) {
+      const { reader, got } = handler();
+      reader.head(200, STREAM);
+      feed(reader, 'data: a\n\n', `${frame}${end}`, 'data: end\n\n');
+      reader.end();
+      t.equal(got.join(''), `data: a\n\n${clean}${end}data: end\n\n`);
+    }
+  }
 });
 
 t.test('a frame is passed on wherever it is cut, and a border that comes in two pieces ends it', async (t) => {

@@ -227,6 +227,36 @@ t.test('of the secrets in auth.json, those that the entry of a server names are 
   t.ok(secrets.includes('another-secret'), 'which its log must not show either');
 });
 
+t.test('variables with secrets are own secrets of a server, too: by their names, by their places, by their form', async (t) => {
+  const env = {
+    HOME: '/home/ada',
+    GIT_TOKEN: 'token-of-git-1',
+    SHORT_TOKEN: 'short',
+    WORDS: 'words of no secret',
+    LOGIN: 'login-at-a-place',
+    ANY: 'ghp_0123456789abcdefghij',
+    HTTPS_PROXY: 'http://ada:pass-of-proxy@proxy.example:3128',
+  };
+  const of = (name: string) => `$\{env:${name}}`;
+  const { book, servers, write, approve } = serverRig(t, { env });
+  await servers.setSecret('files', 'db', { value: 'postgres://ada:pass-of-db@db.example/x' });
+  const variables = {
+    GH: of('GIT_TOKEN'),
+    S: of('SHORT_TOKEN'),
+    W: of('WORDS'),
+    API_KEY: of('LOGIN'),
+    A: of('ANY'),
+    H: '$' + '{HOME}',
+    HTTPS_PROXY: of('HTTPS_PROXY'),
+  };
+  write({ mcpServers: { files: { ...FILES, env: { ...variables, DB: '$' + '{auth:files.db}' } } } });
+  await approve('files');
+  const { tools } = await book.catalogue(['files']);
+  const { ownSecrets } = await book.callable('files', 'read_file', tools[0]?.pin ?? '');
+  const own = ['postgres://ada:pass-of-db@db.example/x', 'pass-of-db', 'token-of-git-1', 'login-at-a-place', env.ANY, env.HTTPS_PROXY, 'pass-of-proxy'];
+  t.strictSame([...(ownSecrets ?? [])].sort(), own.sort());
+});
+
 t.test('case 28: 1,000 tools are listed within 150 ms of a clock on which each look at a file takes 10, and nothing is started', async (t) => {
   let at = 0;
   const { book, sessions, write, approve } = serverRig(t, { now: () => (at += 10) });

@@ -1,6 +1,8 @@
 import t from 'tap';
 import { maskedResult } from '../../../adapters/tools/masked-result.ts';
+import type { ListedTool } from '../../../adapters/tools/server.ts';
 import { sessionsRig } from '../../support/tools/sessions-rig.ts';
+import { until } from '../../support/until.ts';
 
 t.test('the secrets of a server are taken out of texts and of structured content, keys included, and nothing else changes', async (t) => {
   const secrets = ['hunter2hunter2', 's3cr3t.+s3cr3t'];
@@ -39,4 +41,26 @@ t.test('a server that returns its own secret does not show it', async (t) => {
   const { hostile, call } = sessionsRig(t);
   const server = { ...hostile(), ownSecrets: ['hunter2hunter2'] };
   t.match(await call(server, 'echo', { text: 'It is hunter2hunter2.' }), { parts: [{ text: 'It is [redacted].' }] });
+});
+
+t.test('what a server says of its tools does not show its secret, when it is looked at and when it announces a change', async (t) => {
+  const { hostile, call, sessions } = sessionsRig(t);
+  const listed: (readonly ListedTool[])[] = [];
+  sessions.onTools((_server, tools) => listed.push(tools));
+  const server = { ...hostile({ describes: 'Asks postgres://me:hunter2hunter2@db, not hunter99.' }), ownSecrets: ['hunter2hunter2', 'hunter99'] };
+  const clean = { description: 'Asks postgres://me:[redacted]@db, not hunter99.' };
+  t.match((await sessions.look(server, new AbortController().signal)).tools[0], clean, 'a short word is not taken for it, since it may stand there by chance');
+  await call(server, 'changed', { times: 1 });
+  await until('the list has come', () => listed.length > 0);
+  t.match(listed[0]?.[0], clean);
+});
+
+t.test('why a server does not list its tools is said without its secrets', async (t) => {
+  const { hostile, call, sessions } = sessionsRig(t);
+  const server = { ...hostile({ listFault: 'The token hunter2hunter2 is wrong' }, { idleStopMs: 50 }), secrets: ['hunter2hunter2'] };
+  const problem = /^The tools of hostile can't be listed: The token \[redacted\] is wrong$/;
+  await t.rejects(sessions.look(server, new AbortController().signal), { code: 'TOOL_SERVER_FAILED', message: problem });
+  await call(server, 'changed', { times: 1 });
+  await until('the list was refused, and the server has stopped', () => sessions.stateOf('hostile').problem !== undefined);
+  t.match(sessions.stateOf('hostile').problem, problem);
 });

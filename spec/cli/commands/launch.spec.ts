@@ -92,6 +92,19 @@ t.test('each known program gets the address, a key and a model where it looks fo
   t.same(await keysOf(desk), [], 'no key is left');
 });
 
+t.test('the key of a run and what it sends do not go through a proxy of its owner', async (t) => {
+  const desk = await openDesk(t);
+  const env = { ...programs(t, { other: SHOWS }), HTTP_PROXY: 'http://proxy.example:3128', no_proxy: 'a.example' };
+  const { code, stderr } = await launchHere(t, desk, env)('-m', 'ollama/gemma4', '--', 'other');
+  t.equal(code, 0, stderr);
+  const got = readFileSync(env[SAYS_TO], 'utf8').split('\0');
+  t.same(got.filter((each) => /proxy=/i.test(each)).sort(), [
+    'HTTP_PROXY=http://proxy.example:3128',
+    'NO_PROXY=a.example,127.0.0.1',
+    'no_proxy=a.example,127.0.0.1',
+  ]);
+});
+
 t.test('a program that takes certain names only gets an alias, which no later run changes', async (t) => {
   const desk = await openDesk(t);
   const env = programs(t, { llm: SHOWS });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { KNOWN_PROGRAMS, knownProgram, leadOf } from '../../../cli/input/programs.ts';
+import { KNOWN_PROGRAMS, knownProgram, leadOf, pastProxies } from '../../../cli/input/programs.ts';
 
 const TARGET = { origin: 'http://127.0.0.1:8420', key: 'bhk_of-the-run' };
 
@@ -25,5 +25,29 @@ t.test('a program asks its own models where no other is given, and any other pro
   t.notMatch(leadOf('codex', { ...TARGET, model: undefined }).args.join(), /model="/);
   t.equal(knownProgram('toString'), undefined);
   t.match(leadOf('toString', { ...TARGET, model: undefined }).env, { OPENAI_BASE_URL: `${TARGET.origin}/v1`, ANTHROPIC_BASE_URL: TARGET.origin });
+  t.end();
+});
+
+t.test('where a proxy is set, the server is reached without it, and what else is reached so stays', (t) => {
+  const { origin } = TARGET;
+  t.same(pastProxies(origin, {}), {}, 'nothing is changed without a proxy');
+  t.same(pastProxies(origin, { NO_PROXY: 'a.example', HTTPS_PROXY: '' }), {});
+  for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy'])
+    t.same(pastProxies(origin, { [name]: 'http://proxy.example:3128' }), { NO_PROXY: '127.0.0.1', no_proxy: '127.0.0.1' }, name);
+  const proxy = { http_proxy: 'http://proxy.example:3128' };
+  const table: [env: Record<string, string>, lists: Record<string, string>][] = [
+    [{ NO_PROXY: 'a.example, .b.example' }, { NO_PROXY: 'a.example, .b.example,127.0.0.1', no_proxy: 'a.example, .b.example,127.0.0.1' }],
+    [
+      { no_proxy: 'a.example', NO_PROXY: 'b.example' },
+      { NO_PROXY: 'b.example,127.0.0.1', no_proxy: 'a.example,127.0.0.1' },
+    ],
+    [
+      { no_proxy: '127.0.0.1', NO_PROXY: '*' },
+      { NO_PROXY: '*', no_proxy: '127.0.0.1' },
+    ],
+    [{ NO_PROXY: '' }, { NO_PROXY: '127.0.0.1', no_proxy: '127.0.0.1' }],
+  ];
+  for (const [env, lists] of table) t.same(pastProxies(origin, { ...proxy, ...env }), lists, JSON.stringify(env));
+  t.same(pastProxies('http://[::1]:8420', proxy), { NO_PROXY: '::1,[::1]', no_proxy: '::1,[::1]' }, 'programs write it in either way');
   t.end();
 });

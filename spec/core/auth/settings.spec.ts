@@ -125,6 +125,10 @@ t.test('of an address people see no password and no parameters, since one may be
     ['https://host.example/a@b', 'https://host.example/a@b'],
     ['user:secret@host.example/v1', '••••@host.example/v1'],
     ['host.example', 'host.example'],
+    ['https://user:pa/ss@host.example/v1', '••••@host.example/v1'],
+    ['https://user:pa#ss@host.example/v1', '••••@host.example/v1'],
+    ['sk-a-key_in-the-wrong-field-tail', '••••tail'],
+    ['myhost', 'myhost'],
   ] as const)
     t.equal(describeSettings(SPEC, { values: { baseURL }, sources: { baseURL: 'auth.json' } })['baseURL']?.value, shown);
 });

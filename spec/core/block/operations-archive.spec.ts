@@ -309,6 +309,14 @@ t.test('the next start removes folders that a crash left unfinished', async (t) 
   t.notOk(readdirSync(one.folder('ada')).some((name) => name.endsWith('.tmp')));
 });
 
+t.test('an import says which tools the block may call before anybody is asked', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { ...RUNNABLE, tools: { servers: ['block'], allow: ['block/*'] } });
+  const { name, warnings } = await one.blocks.import(await one.blocks.export('ada'), 'bob');
+  t.equal(name, 'bob');
+  t.match(warnings, [{ field: 'config.tools.allow', message: /without asking you, by its rules block\/\*\..*config get bob tools/ }]);
+});
+
 t.test('a block is exported and imported, under its own or another name, stopped', async (t) => {
   const folders = testFolder(t, { one: {}, other: {} });
   const one = await startCore(t, { workspace: join(folders, 'one') });

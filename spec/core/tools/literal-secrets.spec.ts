@@ -1,6 +1,6 @@
 import t from 'tap';
-import { fieldFor, literalSecrets, masked } from '../../../core/tools/literal-secrets.ts';
-import { resolved, secretsNamedIn, type Sources } from '../../../core/tools/references.ts';
+import { fieldFor, literalSecrets, masked, withPasswords } from '../../../core/tools/literal-secrets.ts';
+import { resolved, secretsNamedIn, type Sources, variablesNamedIn } from '../../../core/tools/references.ts';
 
 const found = (parts: object) => literalSecrets({ args: [], env: {}, headers: {}, url: undefined, ...parts });
 
@@ -22,6 +22,10 @@ t.test('a secret in clear is found by its name, its form or its place, and the f
     [{ args: ['mysql://ada:hunter2@db.example'] }, { place: 'args[0]' }],
     [{ url: 'https://a.example/mcp?api_key=abcdef' }, { place: 'url', field: 'api_key', value: 'abcdef' }],
     [{ url: 'https://ada:hunter2@a.example/mcp' }, { place: 'url' }],
+    [{ env: { API_KEY: '${API_KEY:-sk-abcdefgh1234}' } }, { place: 'env.API_KEY', field: 'API_KEY', value: '${API_KEY:-sk-abcdefgh1234}' }],
+    [{ env: { A: 'x ${B:-ghp_abcdefghijkl}' } }, { place: 'env.A' }],
+    [{ args: ['${TOKEN:-github_pat_abcdefghijk}'] }, { place: 'args[0]' }],
+    [{ url: 'https://a.example/mcp/${PART:-glpat-abcdefghijk}' }, { place: 'url' }],
   ];
   for (const [parts, secret] of bad) t.match(found(parts), [secret], JSON.stringify(parts));
 });
@@ -34,6 +38,7 @@ t.test('references, switches and plain settings are no secrets', async (t) => {
     { args: ['--token', '${auth:github.token}', '--port', '8080', '/srv/secrets', '-y'] },
     { args: ['--header', 'Authorization: Bearer ${auth:a.token}'] },
     { url: 'https://a.example/mcp?key=${auth:a.key}&page=1' },
+    { env: { DB_PASSWORD: '${DB_PASSWORD:-postgres}', MODE: '${MODE:-fast}' } },
   ];
   for (const parts of good) t.strictSame(found(parts), [], JSON.stringify(parts));
   t.equal(fieldFor('x y/z'), 'x_y_z');
@@ -68,4 +73,10 @@ t.test('references are followed once, and one that leads nowhere says what to do
     { server: 'a', field: 'b' },
     { server: 'c', field: 'd' },
   ]);
+});
+
+t.test('a secret is looked for with the passwords of its addresses, and variables by their names', async (t) => {
+  t.strictSame(withPasswords('hunter2'), ['hunter2']);
+  t.strictSame(withPasswords('a postgres://ada:one@db, http://:two@proxy'), ['a postgres://ada:one@db, http://:two@proxy', 'one', 'two']);
+  t.strictSame([...variablesNamedIn(['${A} ${env:B}', '${A}${C:-x}', '${auth:d.e}', '${9}', 'F'])], ['A', 'B', 'C']);
 });

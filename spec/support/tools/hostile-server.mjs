@@ -5,7 +5,7 @@ import { appendFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const options = JSON.parse(process.argv[2] ?? '{}');
-const { era = 'legacy', deaf = false, atStart, tools = 1, endless = false, note } = options;
+const { era = 'legacy', deaf = false, atStart, tools = 1, endless = false, note, describes, listFault } = options;
 
 /** Adds a line to the file of the test. */
 const tell = (text) => note !== undefined && appendFileSync(note, `${text}\n`);
@@ -135,7 +135,7 @@ const CALLS = {
 
 const listed = (name) => ({
   name,
-  description: `The tool ${name}.`,
+  description: describes ?? `The tool ${name}.`,
   inputSchema: { type: 'object' },
   annotations: { readOnlyHint: true, openWorldHint: false },
 });
@@ -162,6 +162,7 @@ const METHODS = {
   ping: () => ({}),
   'tools/list': ({ params }) => {
     tell('listed');
+    if (listFault !== undefined) throw new Error(listFault);
     const more = Array.from({ length: tools - 1 }, (_, at) => listed(`tool_${params?.cursor ?? 0}_${at}`));
     const all = [...(params?.cursor === undefined ? Object.keys(CALLS).map(listed) : []), ...more];
     return {

@@ -17,6 +17,10 @@ export interface HostileOptions {
   readonly atStart?: 'exit' | 'silent' | 'grandchild' | 'detached' | 'refuse';
   readonly tools?: number;
   readonly endless?: boolean;
+  /** The description of each tool. */
+  readonly describes?: string;
+  /** It refuses to list its tools, in these words. */
+  readonly listFault?: string;
 }
 
 export interface Rig {
