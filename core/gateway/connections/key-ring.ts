@@ -6,8 +6,8 @@
 //   it is the one that every server and every process picks for this conversation.
 // own-words: What a provider has said about the call of one application is for no other one, and the labels of keys are for none: without a name of their own, they are the ends of keys.
 // once: No call is made twice with the same key.
-// kept-for-one: A key that becomes free while calls wait is kept for one of them, whose turn it is by key-line.ts, until it takes a key or gives up. So no call comes before those that wait,
-//   however long they need to go on.
+// kept-for-one: A key that becomes free while calls wait is kept for the one whose turn it is by key-line.ts, until it takes a key or gives up. So no other call comes before it while it
+//   notes its costs; key-turns.ts says for how long.
 // pause-over: A call that waits looks again when a pause ends, not only when another call has ended.
 // kept-state: An edit of the entry keeps what is known of the keys that stay, except that a refused or empty one is tried again.
 import { BlockhouseError } from '../../errors.ts';
