@@ -3,9 +3,10 @@
 // checked-address: the connection goes to the very address that the look-up checked, so that no name leads to an address that the egress rule refuses.
 // stays-public: where the rule asks for it, a name that has led to the internet leads into no private network afterwards (DNS rebinding).
 // in-time: looking up, connecting and the TLS handshake together have one limit.
-import { type LookupAddress, lookup as resolveName } from 'node:dns';
+import { lookup as resolveName } from 'node:dns';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type EgressRule, forbiddenAddress, isForbiddenAddress, isPrivateAddress, privateAddress } from '../../core/index.ts';
+import { Names } from './names.ts';
 
 /** node:tls, once it is loaded. */
 export type Tls = typeof import('node:tls');
@@ -58,20 +59,25 @@ function inTime(socket: Socket, event: 'connect' | 'secureConnect', ms: number, 
   return socket;
 }
 
+/** Those of the process, which has few threads for look-ups. */
+const names = new Names((name, options, done) => resolveName(name, options, done));
+
 /** checked-address. */
 function checkedLookup(origin: string, { allowedOrigins, publicOnly, staysPublic }: EgressRule): LookupFunction {
   const listed = allowedOrigins.has(origin);
   let wasPublic = publicOnly === true;
   return (hostname, options, callback) => {
-    resolveName(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-      if (error !== null) return callback(error, '', 0);
-      if (!listed && addresses.some(({ address }) => isForbiddenAddress(address))) return callback(forbiddenAddress(origin), '', 0);
-      const isPrivate = (publicOnly === true || staysPublic === true) && addresses.some(({ address }) => isPrivateAddress(address));
-      if (isPrivate && wasPublic) return callback(privateAddress(origin), '', 0);
-      wasPublic ||= staysPublic === true && !isPrivate; // stays-public
-      if (options.all) return callback(null, addresses as never, 0);
-      const first = addresses[0];
-      return callback(null, first?.address ?? '', first?.family ?? 0);
-    });
+    names.find(hostname, options).then(
+      (addresses) => {
+        if (!listed && addresses.some(({ address }) => isForbiddenAddress(address))) return callback(forbiddenAddress(origin), '', 0);
+        const isPrivate = (publicOnly === true || staysPublic === true) && addresses.some(({ address }) => isPrivateAddress(address));
+        if (isPrivate && wasPublic) return callback(privateAddress(origin), '', 0);
+        wasPublic ||= staysPublic === true && !isPrivate; // stays-public
+        if (options.all) return callback(null, addresses as never, 0);
+        const first = addresses[0];
+        return callback(null, first?.address ?? '', first?.family ?? 0);
+      },
+      (error) => callback(error as NodeJS.ErrnoException, '', 0),
+    );
   };
 }

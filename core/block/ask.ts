@@ -4,6 +4,7 @@
 // said-twice: once its answer was delivered, the same words are a new message: "turn on the light" said twice is meant twice.
 // apart: what a client is known by has its owner in it, so two keys with the same Idempotency-Key never meet. A key that was made again under the same name is another owner.
 // answered-or-refused: nothing is queued that nobody would answer.
+// left-for-others: of the queue of a block, the messages of one key take three quarters at most, also those whose clients have left, so that it shuts out neither the owner nor other keys.
 import { hash, randomBytes } from 'node:crypto';
 import { dayStart, monthStart } from '../base/calendar.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
@@ -11,7 +12,8 @@ import { MAX_MESSAGE_CHARACTERS } from '../schemas/chat-api.ts';
 import type { ChatEntry } from '../schemas/chat-entry.ts';
 import type { AskedBlock, BlockQuestion } from './api.ts';
 import type { Block } from './block.ts';
-import { isWaiting } from './conversation/chat-file.ts';
+import { WAITING_BYTES } from './conversation/chat-changes.ts';
+import { bytesOf, isWaiting } from './conversation/chat-file.ts';
 import { hasCaps, judgeBudget } from './costs/budget.ts';
 import { explained } from './explained.ts';
 import type { QueueMessage } from './operations.ts';
@@ -21,6 +23,9 @@ import { blockedBy } from './waiting-note.ts';
 const KEPT_MS = 600_000;
 /** More than are asked in that time, mostly. */
 const MAX_NOTED = 10_000;
+/** left-for-others. */
+const SHARE_OF_KEY = 3 / 4;
+const RETRY_AFTER_MS = 5000;
 
 /** What asking needs besides the block. */
 export interface AskingWith {
@@ -62,24 +67,25 @@ export async function earlier(block: Block, clientId: string): Promise<string | 
   }
 }
 
-/** The questions without a key that are being looked for, by what they are known by: of two at once, the second one sees the first. */
-const looking = new WeakMap<Block, Map<string, Promise<AskedBlock>>>();
+/** What is under way, by what it is known by: of two at once, the second one sees what the first has done. */
+const underWay = new WeakMap<Block, Map<string, Promise<unknown>>>();
 
-async function inTurn(block: Block, question: BlockQuestion, using: AskingWith): Promise<AskedBlock> {
-  const known = `${prefixOf(question)}${digest([ownerOf(question), 'same', question.message, question.conversation])}.`;
-  const all = looking.get(block) ?? new Map<string, Promise<AskedBlock>>();
-  looking.set(block, all);
+async function oneByOne<T>(block: Block, known: string, work: () => Promise<T>): Promise<T> {
+  const all = underWay.get(block) ?? new Map<string, Promise<unknown>>();
+  underWay.set(block, all);
   const before = all.get(known) ?? Promise.resolve();
-  const mine = before.then(
-    () => byWords(block, question, using, known),
-    () => byWords(block, question, using, known),
-  );
+  const mine = before.then(work, work);
   all.set(known, mine);
   try {
     return await mine;
   } finally {
     if (all.get(known) === mine) all.delete(known);
   }
+}
+
+function inTurn(block: Block, question: BlockQuestion, using: AskingWith): Promise<AskedBlock> {
+  const known = `${prefixOf(question)}${digest([ownerOf(question), 'same', question.message, question.conversation])}.`;
+  return oneByOne(block, known, () => byWords(block, question, using, known));
 }
 
 async function byWords(block: Block, question: BlockQuestion, using: AskingWith, known: string): Promise<AskedBlock> {
@@ -129,11 +135,29 @@ function digest(parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 32);
 }
 
-async function post(block: Block, { message, key, traceparent }: BlockQuestion, { queue, autoStart }: AskingWith, clientId: string): Promise<string> {
+async function post(block: Block, question: BlockQuestion, { queue, autoStart }: AskingWith, clientId: string): Promise<string> {
+  const { message, key, traceparent } = question;
   await assertAnswers(block, autoStart);
   const chain = [key === undefined ? ({ via: 'api' } as const) : ({ via: 'key', key: key.name, ...(key.trusted === true && { trusted: true }) } as const)];
-  const { id } = await queue(block, { content: message, channel: 'api', clientId, chain }, async () => undefined, traceparent);
+  const send = () => queue(block, { content: message, channel: 'api', clientId, chain }, async () => undefined, traceparent);
+  if (key === undefined) return (await send()).id;
+  const { id } = await oneByOne(block, prefixOf(question), async () => {
+    await assertShare(block, question, clientId);
+    return send();
+  });
   return id;
+}
+
+/** left-for-others. */
+async function assertShare(block: Block, question: BlockQuestion, clientId: string): Promise<void> {
+  const { queue } = await block.files.config.read();
+  const prefix = prefixOf(question);
+  const own = (await block.files.conversation.entries()).filter((entry) => isWaiting(entry) && entry.clientId?.startsWith(prefix) === true);
+  if (own.some((entry) => entry.clientId === clientId)) return;
+  const bytes = own.reduce((sum, entry) => sum + bytesOf(entry), Buffer.byteLength(question.message));
+  if (own.length < Math.ceil(queue.cap * SHARE_OF_KEY) && bytes <= WAITING_BYTES * SHARE_OF_KEY) return;
+  const why = `${own.length} messages of the key ${question.key?.name} wait for the block ${block.name} already, and it may have no more there.`;
+  throw new BlockhouseError('QUEUE_FULL', `${why} Try again later.`, { retryAfterMs: RETRY_AFTER_MS });
 }
 
 /** answered-or-refused. */

@@ -285,7 +285,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       prepared.settings = settings;
       return this.#makeWith(prepared);
     };
-    return this.#turns.make(keys, makeWith, this.#keyFailed) ?? keys.ring.freed(this.#call.signal, this.#options.closing).then(this.#reserve);
+    return this.#turns.make(keys, makeWith, this.#keyFailed) ?? this.#turns.afterWait(keys, [this.#call.signal, this.#options.closing], this.#reserve);
   }
 
   /** next-key. */

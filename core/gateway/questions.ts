@@ -2,6 +2,8 @@
 //
 // in-line: What a key asks of a provider besides its calls takes a place there as they do, and needs room under its caps. The questions of the owner are few,
 //   and don't wait for calls.
+// one-probe: what keys ask at the same time of a provider is one probe, so that a client that probes in a loop has no long list read again and again. The owner, who may just have mended
+//   something, has a probe of their own.
 import { assertOpen, never } from '../base/abort.ts';
 import type { CoreBus } from '../bus.ts';
 import { invalidRequest, toBlockhouseError } from '../errors.ts';
@@ -17,7 +19,7 @@ import { type KeyState, keyFaultOf } from './connections/key-state.ts';
 import { type AskedCall, type Asks, offeredIds, ServedModels } from './connections/served-models.ts';
 import type { Destinations } from './destinations.ts';
 import type { AdapterRegistry } from './registry.ts';
-import { SharedLists } from './shared-lists.ts';
+import { SharedAnswers } from './shared-answers.ts';
 
 /** What questions are asked with. */
 export interface QuestionsOptions {
@@ -38,6 +40,8 @@ export type ContextOptions = Pick<CallOptions, 'signal' | 'key' | 'askedAs'> & {
 /** Of a provider's list of models: the longest that are known have some hundreds. */
 const MAX_NAMES = 5000;
 const MAX_NAME_CHARACTERS = 256;
+/** So short that a person who has just added a model finds it. */
+const KEEP_LIST_MS = 2000;
 const checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
 
 /** The questions of one gateway. */
@@ -46,7 +50,8 @@ export class Questions {
   readonly #registry: AdapterRegistry;
   readonly #settings: CallSettings;
   readonly #served: ServedModels;
-  readonly #lists: SharedLists;
+  readonly #lists: SharedAnswers<readonly string[]>;
+  readonly #probes: SharedAnswers<string>;
   /** What lists show of a connection, and of what it was made. */
   readonly #shown = new WeakMap<Adapter, { readonly served: unknown; readonly endpoint: unknown; readonly ids: readonly string[] }>();
   /** The adapters whose list of models was cut, and it was told. */
@@ -57,7 +62,8 @@ export class Questions {
     this.#registry = options.registry;
     this.#settings = options.settings;
     this.#served = new ServedModels(options.now);
-    this.#lists = new SharedLists(options.now);
+    this.#lists = new SharedAnswers(options.now, KEEP_LIST_MS);
+    this.#probes = new SharedAnswers(options.now, 0);
   }
 
   /** The model ids of an adapter. */
@@ -182,7 +188,9 @@ export class Questions {
     const probe = async (): Promise<VerifyResult> => {
       try {
         await this.#settings.ready(adapter);
-        const detail = await askWithKeys(this.configuredCall(adapter, body.config, signal), (call) => adapter.verify(call));
+        const call = this.configuredCall(adapter, body.config, signal);
+        const verify = (each: AskedCall) => askWithKeys(each, (asked) => adapter.verify(asked));
+        const detail = await (key === undefined ? verify(call) : this.#probes.of(call.settings, signal, (all) => verify({ ...call, signal: all }))); // one-probe
         return { provider: adapter.id, ok: true, detail: key === undefined ? detail : 'The provider answers.' };
       } catch (error) {
         const failure = toBlockhouseError(error);

@@ -162,7 +162,7 @@ export class Notifications {
     const at = new Date(this.#options.now()).toISOString();
     for (const [name, { target, outbox }] of this.#targets) {
       if (!isWanted(target, notice)) continue;
-      outbox.take(notice.type, async () => {
+      outbox.take(notice, async () => {
         const { block, messageId, approval } = notice;
         const telling = { ...this.#telling(target), at };
         if (approval === undefined || messageId === undefined) return { body: bodyOf(notice, telling), about: undefined };

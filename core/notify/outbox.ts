@@ -5,12 +5,13 @@
 // one-at-a-time: a target gets one delivery after the other. Those with the fewest tries go first, so that what never arrives holds up nothing.
 // own-clock: waits are monotonic. Of the wall clock only what a file says is used, and it makes no wait longer than the longest.
 // bounded-outbox: a target has MAX_PENDING notices, of which the oldest goes. Above PER_HOUR an hour they are summed up in one.
+// room-for-others: those of one block are summed up above BLOCK_PER_HOUR, so that a block whose messages fail every minute hides no call of another one that waits.
 import { randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
 import { faultText } from '../errors.ts';
 import type { NoticeFiles } from '../store/port.ts';
 import type { NotifyTarget } from '../types.ts';
-import { type Counts, counted, type NoticeBody, type NoticeEvent } from './notices.ts';
+import { type Counts, counted, type Notice, type NoticeBody, type NoticeEvent } from './notices.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -24,6 +25,7 @@ const MAX_TRIES = 1 + FIRST_WAITS_MS.length + HOURLY_TRIES;
 const AFTER_FAULT_MS = MINUTE_MS;
 const MAX_PENDING = 500;
 const PER_HOUR = 60;
+const BLOCK_PER_HOUR = 40;
 const GONE = 410;
 
 /** The approval that a notice is about. */
@@ -86,8 +88,8 @@ export class Outbox {
   readonly #folder: string;
   /** The oldest first. */
   readonly #pending = new Map<string, Pending>();
-  /** When notices were taken in the last hour, by this process. */
-  #taken: number[] = [];
+  /** When notices were taken in the last hour, by this process, and of which block; a summary is of none. */
+  #taken: { readonly at: number; readonly block: string | undefined }[] = [];
   #state: OutboxState = { off: false, dropped: 0, last: null };
   #sending: Promise<void> | undefined;
   /** That which counts what comes now; it is in `pending` as soon as it is on the disk. */
@@ -141,14 +143,15 @@ export class Outbox {
     return earliest;
   }
 
-  /** Takes what `make` resolves with; nothing for undefined. Above PER_HOUR it is only counted (bounded-outbox). Its files are written in the background. */
-  take(type: NoticeEvent, make: () => Promise<Taken | undefined>): void {
+  /** Takes what `make` resolves with; nothing for undefined. What is too much for the hour is only counted (bounded-outbox, room-for-others). Its files are written in the background. */
+  take({ type, block }: Pick<Notice, 'type' | 'block'>, make: () => Promise<Taken | undefined>): void {
     if (!this.isOn) return;
     const now = this.#options.monotonic();
-    this.#taken = this.#taken.filter((at) => now - at < HOUR_MS);
-    if (this.#taken.length >= PER_HOUR) this.#sumUp(type);
+    this.#taken = this.#taken.filter(({ at }) => now - at < HOUR_MS);
+    const ofBlock = this.#taken.filter((taken) => taken.block === block).length;
+    if (this.#taken.length >= PER_HOUR || ofBlock >= BLOCK_PER_HOUR) this.#sumUp(type);
     else {
-      this.#taken.push(now);
+      this.#taken.push({ at: now, block });
       void this.#inTurn(async () => {
         const made = await make();
         if (made !== undefined) await this.#keep({ id: this.#newId(), ...made, counts: undefined, tries: 0, dueAt: now });
@@ -164,7 +167,7 @@ export class Outbox {
       about: undefined,
       counts: {},
       tries: 0,
-      dueAt: (this.#taken[0] ?? this.#options.monotonic()) + HOUR_MS,
+      dueAt: (this.#taken[0]?.at ?? this.#options.monotonic()) + HOUR_MS,
     };
     const open = this.#summary;
     open.counts = counted(open.counts ?? {}, type);
@@ -235,7 +238,7 @@ export class Outbox {
     if (this.#summary === notice) this.#summary = undefined;
     const body = this.#options.summary(notice.counts ?? {});
     notice.body = body;
-    this.#taken.push(this.#options.monotonic());
+    this.#taken.push({ at: this.#options.monotonic(), block: undefined });
     await this.#inTurn(() => this.#write(notice));
     return body;
   }

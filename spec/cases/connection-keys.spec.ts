@@ -367,6 +367,40 @@ t.test('a connection whose keys may have three calls at a time lets the fourth w
   for (const answer of await Promise.all(calls)) t.equal(answer.status, 200);
 });
 
+t.test('callers take turns at the key that is left, also one with a cap', async (t) => {
+  const order: string[] = [];
+  const open: (() => void)[] = [];
+  let holds = false;
+  const rig = await rigWith(
+    t,
+    (request, res, index) => {
+      if (labelOf(request) !== 'a') return sendJson(res, { error: { message: 'Incorrect API key' } }, 401);
+      order.push((JSON.parse(request.body) as { user: string }).user);
+      if (holds) open.push(() => void hello(request, res, index));
+      else void hello(request, res, index);
+    },
+    { keys: KEYS.map((key) => ({ ...key, inFlight: 1 })) },
+    { retries: 0 },
+  );
+  const askerOf = async (name: string, limits: object) => {
+    const made = await rig.call('POST', '/api/keys', { body: { name, ...limits } });
+    return () => rig.native({ user: name }, { authorization: `Bearer ${String(made.json['key'])}` });
+  };
+  const [greedy, polite] = [await askerOf('greedy', {}), await askerOf('polite', { tokensPerDay: 1_000_000 })];
+  for (const ask of [greedy, polite]) await ask(); // so both know which keys are refused
+  order.length = 0;
+  holds = true;
+  const calls = Array.from({ length: 20 }, greedy);
+  await until(async () => open.length === 1 && (await rig.shown()).waiting === 17, 'two wait for the key, and the others for a place');
+  calls.push(polite());
+  await until(async () => (await rig.shown()).waiting === 18, 'one more waits');
+  holds = false;
+  open[0]?.();
+  for (const { status, text } of await Promise.all(calls)) t.equal(status, 200, text);
+  t.ok(order.indexOf('polite') <= 3, order.join());
+  t.match((await rig.shown()).keys, [{ inFlight: 0 }, { inFlight: 0 }, { inFlight: 0 }]);
+});
+
 t.test('31: two clients who say the same id have two conversations', async (t) => {
   const rig = await rigWith(t, hello, { keys: KEYS.slice(0, 2) });
   const clients: string[] = [];

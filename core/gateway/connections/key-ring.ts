@@ -6,10 +6,14 @@
 //   it is the one that every server and every process picks for this conversation.
 // own-words: What a provider has said about the call of one application is for no other one, and the labels of keys are for none: without a name of their own, they are the ends of keys.
 // once: No call is made twice with the same key.
+// kept-for-one: A key that becomes free while calls wait is kept for the one whose turn it is by key-line.ts, until it takes a key or gives up. So no other call comes before it while it
+//   notes its costs; key-turns.ts says for how long.
+// pause-over: A call that waits looks again when a pause ends, not only when another call has ended.
 // kept-state: An edit of the entry keeps what is known of the keys that stay, except that a refused or empty one is tried again.
 import { BlockhouseError } from '../../errors.ts';
 import { Conversations, type Known } from './conversations.ts';
 import type { UsableKey } from './entry-keys.ts';
+import { KeyLine, type KeyWaiter } from './key-line.ts';
 import { type KeyFault, KeyState, type Pause } from './key-state.ts';
 
 /** A call that needs a key. */
@@ -36,7 +40,7 @@ export class KeyRing {
   readonly #facts: KeyFacts;
   readonly #conversations = new Conversations<KeyState>();
   /** Calls that wait for a key with fewer calls under way. */
-  readonly #waiting = new Set<() => void>();
+  readonly #line = new KeyLine<KeyedCall>();
   #states: readonly KeyState[] = [];
 
   /** `now` in monotonic milliseconds. */
@@ -53,6 +57,11 @@ export class KeyRing {
   /** Conversations in memory. */
   get conversations(): number {
     return this.#conversations.size;
+  }
+
+  /** Clients who have a key or wait for one. */
+  get clients(): number {
+    return this.#line.clients;
   }
 
   /** Takes the keys as the entry has them now. kept-state. */
@@ -79,9 +88,19 @@ export class KeyRing {
 
   /**
    * The key for a call, which counts as under way with it until `release`. Undefined if all that it might have are as busy as they may be: `freed` says when
-   * to ask again. Throws UPSTREAM_RATE_LIMITED or UPSTREAM_AUTH if all are paused or `tried`.
+   * to ask again. `kept` is what that has resolved with. Throws UPSTREAM_RATE_LIMITED or UPSTREAM_AUTH if all are paused or `tried`.
    */
-  take(call: KeyedCall, tried: ReadonlySet<KeyState> | undefined): KeyState | undefined {
+  take(call: KeyedCall, tried: ReadonlySet<KeyState> | undefined, kept?: KeyState): KeyState | undefined {
+    if (kept === undefined) return this.#take(call, tried);
+    this.#leave(kept, call.client); // it is taken again before anybody else looks
+    try {
+      return this.#take(call, tried);
+    } finally {
+      this.#wake();
+    }
+  }
+
+  #take(call: KeyedCall, tried: ReadonlySet<KeyState> | undefined): KeyState | undefined {
     const now = this.#now();
     const conversation = call.conversation();
     const known = conversation === undefined ? undefined : this.#conversations.find(call.client, conversation, now);
@@ -93,27 +112,57 @@ export class KeyRing {
     }
     if (known === undefined && conversation !== undefined) this.#conversations.add(call.client, conversation, state, now);
     state.take(call.model, now);
+    this.#line.take(call.client);
     return state;
   }
 
-  /** The call is over. */
-  release(state: KeyState): void {
-    state.inFlight -= 1;
+  /** The call of this client is over, or does not take the key that was kept for it. */
+  release(state: KeyState, client: string): void {
+    this.#leave(state, client);
     this.#wake();
   }
 
-  /** Resolves when a key has fewer calls under way, or `signals` fire. */
-  freed(...signals: readonly AbortSignal[]): Promise<void> {
+  #leave(state: KeyState, client: string): void {
+    state.inFlight -= 1;
+    this.#line.leave(client);
+  }
+
+  /** Resolves with a key that is kept for the call, which takes or releases it; without one when there is none left for it, or `signals` fire. */
+  freed(call: KeyedCall, tried: ReadonlySet<KeyState> | undefined, ...signals: readonly AbortSignal[]): Promise<KeyState | undefined> {
     return new Promise((resolve) => {
-      const end = (): void => {
-        this.#waiting.delete(end);
-        for (const signal of signals) signal.removeEventListener('abort', end);
-        resolve();
+      let timer: NodeJS.Timeout | undefined;
+      const end = (): void => waiter.go(undefined);
+      const waiter: KeyWaiter<KeyedCall> = {
+        client: call.client,
+        call,
+        tried,
+        go: (kept) => {
+          clearTimeout(timer);
+          this.#line.remove(waiter, kept !== undefined);
+          for (const signal of signals) signal.removeEventListener('abort', end);
+          resolve(kept);
+        },
       };
-      this.#waiting.add(end);
+      const look = (): void => {
+        const soonest = this.#pauseEnd(call, tried);
+        if (soonest !== undefined) timer = setTimeout(lookAgain, soonest - this.#now() + 1).unref(); // pause-over
+      };
+      const lookAgain = (): void => {
+        look();
+        this.#wake();
+      };
+      this.#line.add(waiter);
+      look();
       for (const signal of signals) signal.addEventListener('abort', end);
       if (signals.some(({ aborted }) => aborted)) end();
     });
+  }
+
+  /** When the first pause ends of those that keep the call from a key. */
+  #pauseEnd({ client, model }: KeyedCall, tried: ReadonlySet<KeyState> | undefined): number | undefined {
+    const now = this.#now();
+    const ends = this.#states.flatMap((state) => (tried?.has(state) === true ? [] : (state.pauseFor(model, now, client)?.until ?? [])));
+    return ends.length === 0 ? undefined : Math.min(...ends);
   }
 
   succeed(state: KeyState, model: string, takenAt: number): void {
@@ -191,8 +240,27 @@ export class KeyRing {
     });
   }
 
+  /** kept-for-one. */
   #wake(): void {
-    if (this.#waiting.size > 0) for (const end of [...this.#waiting]) end();
+    let hasKept = true;
+    while (hasKept) hasKept = this.#keepOne();
+    if (this.#line.isEmpty) return;
+    for (const waiter of this.#line.inTurn()) if (this.refusal(waiter.call, waiter.tried) !== undefined) waiter.go(undefined);
+  }
+
+  /** False if nobody waits who may have one of the keys now. */
+  #keepOne(): boolean {
+    if (this.#line.isEmpty || this.#states.every(({ isFull }) => isFull)) return false;
+    const now = this.#now();
+    for (const waiter of this.#line.inTurn()) {
+      const state = this.#least(waiter.call, undefined, waiter.tried, now);
+      if (state === undefined) continue;
+      state.inFlight += 1;
+      this.#line.take(waiter.client);
+      waiter.go(state);
+      return true;
+    }
+    return false;
   }
 }
 

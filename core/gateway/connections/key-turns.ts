@@ -1,13 +1,16 @@
 // The keys that one call has been made with, one after the other. Pure: no I/O.
 //
 // once: A call is made with each key at most once, unless its failure said nothing of the key.
-// given-back: A key that was taken is given back when its attempt has ended, however it did.
+// given-back: A key that was taken is given back when its attempt has ended, however it did, and one that was kept for the call when it did not take it.
 import type { ResolvedSettings } from '../../auth/settings.ts';
 import type { BlockhouseError } from '../../errors.ts';
 import type { Usage } from '../../types.ts';
 import type { KeyedCall, KeyRing } from './key-ring.ts';
 import type { EntryKeys } from './key-rings.ts';
 import { keyFaultOf, type KeyState } from './key-state.ts';
+
+/** A call that needs longer to go on, because its costs must be noted or the end of another call waited for, takes a key without one that is kept. */
+const KEEP_MS = 2000;
 
 /** The turns of one call. */
 export class KeyTurns {
@@ -18,6 +21,8 @@ export class KeyTurns {
   #state: KeyState | undefined;
   #takenAt = 0;
   #isHeld = false;
+  /** Kept for the next attempt. */
+  #kept: { readonly ring: KeyRing; readonly state: KeyState } | undefined;
   #tried: Set<KeyState> | undefined;
 
   /** `now` in monotonic milliseconds. */
@@ -48,13 +53,36 @@ export class KeyTurns {
 
   /** As `KeyRing.take`. */
   take({ ring }: EntryKeys): KeyState | undefined {
-    const state = ring.take(this.#call, this.#tried);
+    const kept = this.#kept;
+    if (kept?.ring !== ring) this.#giveUp();
+    this.#kept = undefined;
+    const state = ring.take(this.#call, this.#tried, kept?.ring === ring ? kept.state : undefined);
     if (state === undefined) return undefined;
     this.#ring = ring;
     this.#state = state;
     this.#takenAt = this.#now();
     this.#isHeld = true;
     return state;
+  }
+
+  /** Waits until there may be a key for another attempt, which `next` makes, or one of the signals fires. given-back. */
+  async afterWait<T>({ ring }: EntryKeys, signals: readonly AbortSignal[], next: () => Promise<T>): Promise<T> {
+    const state = await ring.freed(this.#call, this.#tried, ...signals);
+    if (state === undefined) return next();
+    this.#kept = { ring, state };
+    const late = setTimeout(() => this.#giveUp(), KEEP_MS).unref();
+    try {
+      return await next();
+    } finally {
+      clearTimeout(late);
+      this.#giveUp();
+    }
+  }
+
+  #giveUp(): void {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    kept?.ring.release(kept.state, this.#call.client);
   }
 
   #succeeded(): void {
@@ -78,7 +106,7 @@ export class KeyTurns {
   giveBack(): void {
     if (!this.#isHeld || this.#state === undefined) return;
     this.#isHeld = false;
-    this.#ring?.release(this.#state);
+    this.#ring?.release(this.#state, this.#call.client);
   }
 
   /** Counts what the call has used. */

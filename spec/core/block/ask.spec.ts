@@ -137,6 +137,28 @@ t.test('a full queue refuses, and says when to come again', async (t) => {
   await t.rejects(one.blocks.ask('ada', say('b', { idempotencyKey: 'k' })), { code: 'QUEUE_FULL' });
 });
 
+t.test(
+  'the messages of one key leave room in the queue for the owner and for other keys, also those that come at once and whose clients have left',
+  async (t) => {
+    const { one } = await running(t, {}, { queue: { cap: 10 } });
+    const { id } = await one.blocks.ask('ada', say('first', { key: APP, idempotencyKey: 'first' }));
+    const greedy = Array.from({ length: 19 }, (_, each) =>
+      one.blocks.ask('ada', say(`${each}`, { key: APP, ...(each % 2 === 0 && { idempotencyKey: `k${each}` }) })),
+    );
+    const refused = (await Promise.allSettled(greedy)).filter(({ status }) => status === 'rejected');
+    t.equal(refused.length, 12);
+    t.match((refused[0] as PromiseRejectedResult).reason, {
+      code: 'QUEUE_FULL',
+      retryAfterMs: 5000,
+      message: /^8 messages of the key app wait for the block ada/,
+    });
+    t.match(await one.blocks.ask('ada', say('first', { key: APP, idempotencyKey: 'first' })), { id });
+    await one.blocks.ask('ada', say('mine'));
+    await one.blocks.ask('ada', say('mine', { key: { name: 'other', hash: 'h-other' } }));
+    await t.rejects(one.blocks.ask('ada', say('more')), { code: 'QUEUE_FULL' });
+  },
+);
+
 t.test('a stopped block with autoStart is started before anything is queued', async (t) => {
   const { one, daemon } = await running(t, {}, { autoStart: true });
   await one.blocks.stop('ada');

@@ -5,7 +5,7 @@ import { DEFAULT_QUEUE } from '../../../core/config.ts';
 import { Gateway } from '../../../core/gateway/gateway.ts';
 import { Questions } from '../../../core/gateway/questions.ts';
 import { RETRY_LIMIT } from '../../../core/gateway/retry.ts';
-import { SharedLists } from '../../../core/gateway/shared-lists.ts';
+import { SharedAnswers } from '../../../core/gateway/shared-answers.ts';
 import { startServer } from '../../support/server.ts';
 import { sendJson } from '../../support/upstream.ts';
 
@@ -42,6 +42,32 @@ t.test('calls for one list at the same time are one question, whose answer holds
   t.same(await list(), ['m2']);
 });
 
+t.test('probes that keys of applications ask for at the same time are one, and nothing is kept of its answer; the owner has one of their own', async (t) => {
+  let asked = 0;
+  const server = await startServer(t, {
+    adapters: [createOpenAI()],
+    env: {},
+    answer: (_request, res) => {
+      asked += 1;
+      sendJson(res, asked === 2 ? { error: { message: 'Not now' } } : { data: [{ id: 'm' }] }, asked === 2 ? 500 : 200);
+    },
+  });
+  const entry = { adapter: 'openai', baseURL: `${server.upstream.url}/v1`, apiKey: 'a-key-of-this-server-0123' };
+  await server.core.credentials?.update('gpu', entry);
+  for (const name of ['app', 'other']) await server.core.keys?.create(name);
+  const probe = (key?: string) => server.core.verify('gpu', {}, { key });
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, at) => probe(at % 2 === 0 ? 'app' : 'other')));
+  t.same([asked, new Set(answers.map(({ ok }) => ok))], [1, new Set([true])]);
+  t.match(await probe('app'), { ok: false, detail: /The check of the provider failed/ });
+  t.match(await Promise.all([probe('app'), probe(), probe()]), [{ ok: true }, { ok: true }, { ok: true }]);
+  t.equal(asked, 5);
+  await server.core.credentials?.update('gpu', { ...entry, apiKey: 'another-key-of-this-server' });
+  const before = probe('app');
+  await server.core.credentials?.update('gpu', entry);
+  await Promise.all([before, probe('app')]);
+  t.equal(asked, 7, 'with other settings');
+});
+
 t.test('a model gets the images of results if its provider takes them, and none where its settings are wrong or nobody has its name', async (t) => {
   const takesImages = (name: string, env: Record<string, string> = {}): boolean =>
     new Gateway({
@@ -64,7 +90,7 @@ t.test('a model gets the images of results if its provider takes them, and none 
 
 t.test('a shared question ends with its last caller alone, is over after two seconds, and one that failed is asked by the next', async (t) => {
   let now = 0;
-  const lists = new SharedLists(() => now);
+  const lists = new SharedAnswers<readonly string[]>(() => now, 2000);
   const settings = {};
   const signals: AbortSignal[] = [];
   const failing: ((error: Error) => void)[] = [];

@@ -40,7 +40,10 @@ async function rig(files = new MemoryFiles(), clock = { wall: Date.parse('2026-1
     answer: 204,
     waits: async () => true,
     take: async (text, approval) => {
-      outbox.take('message.done', async () => ({ body: body(text), about: approval === undefined ? undefined : about(approval) }));
+      outbox.take({ type: 'message.done', block: `block-${Number(text.slice(1)) % 2}` }, async () => ({
+        body: body(text),
+        about: approval === undefined ? undefined : about(approval),
+      }));
       await settled();
     },
     next: async () => {
@@ -191,7 +194,8 @@ t.test('above 60 an hour they are summed up in one, which is sent when the hour 
   const one = await rig();
   for (let index = 0; index < 60; index += 1) await one.take(`n${index}`);
   await one.outbox.send();
-  for (let index = 0; index < 1000; index += 1) one.outbox.take(index % 2 === 0 ? 'message.done' : 'message.failed', async () => undefined);
+  for (let index = 0; index < 1000; index += 1)
+    one.outbox.take({ type: index % 2 === 0 ? 'message.done' : 'message.failed', block: 'ada' }, async () => undefined);
   await settled();
   t.equal(one.sent.length, 60);
   t.equal(one.pending().length, 1);
@@ -200,13 +204,29 @@ t.test('above 60 an hour they are summed up in one, which is sent when the hour 
   again.answer = 500;
   await again.next();
   t.match(again.sent, [{ text: '1000 more in the last hour: 500 message.done, 500 message.failed.' }]);
-  again.outbox.take('message.done', async () => ({ body: body('x'), about: undefined }));
+  again.outbox.take({ type: 'message.done', block: 'ada' }, async () => ({ body: body('x'), about: undefined }));
   await settled();
   again.answer = 200;
   await again.next();
   await again.next();
   t.match(again.sent.map(({ text }) => text).sort(), ['1000 more in the last hour: 500 message.done, 500 message.failed.', /^1000 more/, 'x']);
   t.equal(new Set(again.sent.filter(({ text }) => text !== 'x').map(({ id }) => id)).size, 1);
+});
+
+t.test('a block whose messages fail all the time leaves room for what another one has to tell', async (t) => {
+  const one = await rig();
+  const tell = async (type: 'approval.asked' | 'message.failed', block: string): Promise<void> => {
+    one.outbox.take({ type, block }, async () => ({ body: body(`${block} ${type}`), about: undefined }));
+    await settled();
+  };
+  for (let index = 0; index < 100; index += 1) await tell('message.failed', 'broken');
+  for (let index = 0; index < 5; index += 1) await tell('approval.asked', 'ada');
+  await one.outbox.send();
+  const texts = one.sent.map(({ text }) => text);
+  t.equal(texts.filter((text) => text === 'broken message.failed').length, 40);
+  t.equal(texts.filter((text) => text === 'ada approval.asked').length, 5);
+  await one.next();
+  t.equal(one.sent.at(-1)?.text, '60 more in the last hour: 60 message.failed.');
 });
 
 t.test('a notice about a call that was decided meanwhile is dropped: at once, and where nobody has heard of it before it is sent', async (t) => {

@@ -3,6 +3,7 @@ import t from 'tap';
 import { createBus } from '../../../../core/bus.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
 import { entryKeys, type UsableKey } from '../../../../core/gateway/connections/entry-keys.ts';
+import { KeyLine } from '../../../../core/gateway/connections/key-line.ts';
 import { KeyRing } from '../../../../core/gateway/connections/key-ring.ts';
 import { KeyRings } from '../../../../core/gateway/connections/key-rings.ts';
 import { KeyTurns } from '../../../../core/gateway/connections/key-turns.ts';
@@ -50,7 +51,7 @@ t.test('thousands of conversations have one key each, and the keys have as many 
       const [ended] = underWay.splice(Math.floor(random() * underWay.length), 1);
       if (ended?.state === undefined) continue;
       ended.state.count(ended.tokens, 10, 0, 0);
-      ring.release(ended.state);
+      ring.release(ended.state, 'token');
     }
   }
   t.equal(strays, 0);
@@ -80,15 +81,78 @@ t.test('a key has no more calls at a time than it may; a call that finds all bus
   t.same(taken.map((state) => state?.label).sort(), ['a', 'b', 'b']);
   t.equal(ring.take(call('4'), undefined), undefined);
   const leaver = new AbortController();
-  const left = ring.freed(leaver.signal);
+  const left = ring.freed(call('4'), undefined, leaver.signal);
   leaver.abort();
   await left;
-  const freed = ring.freed(new AbortController().signal);
+  const freed = ring.freed(call('4'), undefined, new AbortController().signal);
   const [first] = taken;
-  if (first !== undefined) ring.release(first);
-  await freed;
-  t.equal(ring.take(call('4'), undefined)?.label, first?.label);
+  if (first !== undefined) ring.release(first, 'token');
+  const kept = await freed;
+  t.equal(kept?.label, first?.label);
+  t.equal(ring.take(call('5'), undefined), undefined, 'it is kept for the one that has waited');
+  t.equal(ring.take(call('4'), undefined, kept)?.label, first?.label);
   t.end();
+});
+
+const forever = new AbortController().signal;
+
+t.test('callers take turns at a key that becomes free; one that leaves, or gives up what was kept for it, has had no turn', async (t) => {
+  const { ring } = ringOf([key('a', { inFlight: 1 }), key('b', { inFlight: 1 })]);
+  const held = ['1', '2'].map((id) => ring.take(call(id, 'greedy'), undefined));
+  const order: string[] = [];
+  const leaver = new AbortController();
+  const wait = async (client: string, signal = forever): Promise<void> => {
+    const kept = await ring.freed(call(undefined, client), undefined, signal);
+    order.push(client);
+    if (kept === undefined) return;
+    if (client !== 'gives up') ring.take(call(undefined, client), undefined, kept);
+    ring.release(kept, client);
+  };
+  const waits = [wait('greedy'), wait('greedy'), wait('greedy'), wait('leaver', leaver.signal), wait('gives up'), wait('polite'), wait('greedy')];
+  leaver.abort();
+  const [first] = held;
+  if (first !== undefined) ring.release(first, 'greedy');
+  await Promise.all(waits);
+  t.same(order, ['leaver', 'gives up', 'polite', 'greedy', 'greedy', 'greedy', 'greedy'], 'who has the fewest comes first');
+  t.same(ring.states.map(({ inFlight }) => inFlight).sort(), [0, 1]);
+  t.equal(ring.clients, 1);
+});
+
+t.test('clients who have no key and do not wait are not in memory', (t) => {
+  const line = new KeyLine<undefined>();
+  const waiter = (client: string) => ({ client, call: undefined, tried: undefined, go: () => undefined });
+  const [one, two, other] = [waiter('one'), waiter('one'), waiter('other')];
+  for (const each of [one, two, other]) line.add(each);
+  line.take('other');
+  t.same(line.inTurn(), [one, two, other]);
+  line.remove(one, true);
+  line.leave('other');
+  t.same(line.inTurn(), [other, two], 'the turn of the other one was longer ago');
+  line.remove(other, false);
+  line.remove(two, true);
+  t.ok(line.isEmpty);
+  t.equal(line.clients, 0);
+  t.end();
+});
+
+t.test('a call that waits has the key whose pause ends, whatever the others do, and fails when none is left for it', async (t) => {
+  const { ring, clock } = ringOf([key('a', { inFlight: 1 }), key('b', { inFlight: 1 })]);
+  const [a, b] = ring.states;
+  if (a === undefined || b === undefined) throw new Error('no keys');
+  ring.fail(a, 'm', 'cooling', limited(1000), 1);
+  t.equal(ring.take(call('1', 'greedy'), undefined), b);
+  t.equal(ring.take(call('2', 'polite'), undefined), undefined);
+  const freed = ring.freed(call('2', 'polite'), undefined, forever);
+  const refused = ring.freed(call('3', 'other'), new Set([a]), forever);
+  clock.ms = 1001;
+  const keepAlive = setInterval(() => undefined, 1000);
+  t.equal(await freed, a);
+  clearInterval(keepAlive);
+  t.equal(ring.take(call('2', 'polite'), undefined, a), a);
+  ring.fail(b, 'm', 'cooling', limited(1000), 1002);
+  ring.release(b, 'greedy');
+  t.equal(await refused, undefined);
+  t.throws(() => ring.take(call('3', 'other'), new Set([a])), { code: 'UPSTREAM_RATE_LIMITED' });
 });
 
 t.test('an edit keeps the conversations and the pauses of the keys that stay, and tries a refused one again', (t) => {
