@@ -129,7 +129,8 @@ function digest(parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 32);
 }
 
-async function post(block: Block, { message, key, traceparent }: BlockQuestion, { queue, autoStart }: AskingWith, clientId: string): Promise<string> {
+async function post(block: Block, { message, key, refusal, traceparent }: BlockQuestion, { queue, autoStart }: AskingWith, clientId: string): Promise<string> {
+  if (refusal !== undefined) throw refusal;
   await assertAnswers(block, autoStart);
   const chain = [key === undefined ? ({ via: 'api' } as const) : ({ via: 'key', key: key.name, ...(key.trusted === true && { trusted: true }) } as const)];
   const { id } = await queue(block, { content: message, channel: 'api', clientId, chain }, async () => undefined, traceparent);
