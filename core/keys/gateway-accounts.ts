@@ -195,17 +195,17 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return reportCosts(by === 'key' || by === 'day-key' ? lines : withoutBlocks(lines), by, filter); // once-in-all
   }
 
-  /** A call of a block whose message was sent with a key counts for both, whatever has become of the key. once-in-all. */
-  countForKey({ at, block, messageId, key, provider, credential, model, usage, costUsd, leastUsd, latencyMs, ttftMs, failed }: CallOfKey): void {
+  /** A call of a block whose message was sent with a key counts for both, whatever has become of the key. once-in-all. Where the key has a cap, its line is written when this resolves. */
+  async countForKey({ at, block, messageId, key, provider, credential, model, usage, costUsd, leastUsd, latencyMs, ttftMs, failed }: CallOfKey): Promise<void> {
     const known = this.#options.keys.lastKnown(key);
     const group = known?.group ?? undefined;
     const requestId = `${OF_BLOCK}${block}/${messageId ?? ''}`;
-    const error = failed === true ? 'UPSTREAM_FAILED' : null;
-    const times = { firstTextMs: ttftMs, durationMs: latencyMs };
-    this.#options.ledger.record({ at, requestId, key, group, provider, credential, model, usage, costUsd, leastUsd, ...times, error });
+    const rest = { firstTextMs: ttftMs, durationMs: latencyMs, error: failed === true ? 'UPSTREAM_FAILED' : null } as const;
+    this.#options.ledger.record({ at, requestId, key, group, provider, credential, model, usage, costUsd, leastUsd, ...rest });
     if (known?.hasRates === true) this.#rates.use(known, usage?.totalTokens ?? 0);
-    if (costUsd !== null || leastUsd != null || usage === null) return;
-    if (failed !== true || usage.outputTokens > 0) this.#unbilled.note({ key, adapterId: provider, model });
+    const isUncounted = costUsd === null && leastUsd == null && usage !== null;
+    if (isUncounted && (failed !== true || usage.outputTokens > 0)) this.#unbilled.note({ key, adapterId: provider, model });
+    if (known !== undefined && isHeld(known)) await this.#options.ledger.flush().catch(() => undefined); // it waits on
   }
 
   /**
