@@ -8,19 +8,24 @@ import { assertWhole, type Target, type WholeCall } from './targets.ts';
 
 const CONCURRENCY = 32;
 const TURN_MS = 60;
-/** Of both sides, before the first turn that counts. */
-const WARM_TURNS = 20;
+/** Of each side, before the first turn that counts: a server is there for days, and V8 compiles once more what it has called some thousand times. A slow machine needs more turns for as many. */
+const WARM_REQUESTS = Number(process.env['WARM'] ?? 20_000);
+/** Then it is warm enough, so that a machine that hardly moves ends, too. */
+const MOST_WARM_TURNS = 400;
 
 interface Side {
   readonly target: Target;
   readonly call: WholeCall;
   readonly connections: readonly Connection[];
+  /** So many were answered. */
+  requests: number;
 }
 
 /** What a request of `target` costs beside one of `base`: the median of the quieter half of so many fours of turns. */
 export async function turnRatio(target: Target, base: Target, fours: number): Promise<number> {
   const [one, other] = await Promise.all([openSide(target), openSide(base)]);
-  for (let turn = 0; turn < WARM_TURNS; turn += 1) for (const side of [one, other]) await takeTurn(side);
+  for (let turn = 0; turn < MOST_WARM_TURNS && Math.min(one.requests, other.requests) < WARM_REQUESTS; turn += 1)
+    for (const side of [one, other]) await takeTurn(side);
   const found: { readonly sum: number; readonly ratio: number }[] = [];
   for (let four = 0; four < fours; four += 1) {
     const [first, second] = four % 2 === 0 ? [one, other] : [other, one];
@@ -36,14 +41,17 @@ export async function turnRatio(target: Target, base: Target, fours: number): Pr
 
 async function openSide(target: Target): Promise<Side> {
   const connections = await Promise.all(Array.from({ length: CONCURRENCY }, () => Connection.open(target.port)));
-  return { target, call: target.whole(80), connections };
+  return { target, call: target.whole(80), connections, requests: 0 };
 }
 
-async function takeTurn({ target, call, connections }: Side): Promise<number> {
+async function takeTurn(side: Side): Promise<number> {
+  const { target, call, connections } = side;
   const before = cpuMs(target.pid);
   const until = performance.now() + TURN_MS;
   const counts = await Promise.all(connections.map((connection) => repeat(connection, target.name, call, until)));
-  return ((cpuMs(target.pid) - before) * 1000) / counts.reduce((sum, count) => sum + count, 0);
+  const count = counts.reduce((sum, each) => sum + each, 0);
+  side.requests += count;
+  return ((cpuMs(target.pid) - before) * 1000) / count;
 }
 
 async function repeat(connection: Connection, name: string, call: WholeCall, until: number): Promise<number> {

@@ -28,7 +28,7 @@ interface SendingWith {
 /** Queues the message, which is on disk when it resolves, unless it is there already. Throws INVALID_REQUEST, MCP_LIMIT, IDEMPOTENCY_KEY_REUSED, QUEUE_FULL. */
 export async function postFromAgent(
   block: Block,
-  { body, key, traceparent }: AgentMessage,
+  { body, key, refusal, traceparent }: AgentMessage,
   { sent, queue, autoStart }: SendingWith,
 ): Promise<{ readonly id: string }> {
   checkPost(body);
@@ -41,6 +41,7 @@ export async function postFromAgent(
   return { id };
 
   async function post(): Promise<string> {
+    if (refusal !== undefined) throw refusal;
     const now = block.world.monotonic();
     if (sent.of(sender, now) >= AGENT_MESSAGES_PER_HOUR)
       throw new BlockhouseError('MCP_LIMIT', `At most ${AGENT_MESSAGES_PER_HOUR} messages an hour may be sent over MCP with one key. Send it again later.`, {

@@ -105,6 +105,8 @@ export interface BlockQuestion {
   readonly conversation: string;
   /** The client's own id of the question. */
   readonly idempotencyKey?: string | undefined;
+  /** What it gets if it would be a new message. */
+  readonly refusal?: BlockhouseError | undefined;
   /** The key that the client has presented; undefined for the token of the workspace. */
   readonly key?: { readonly name: string; readonly hash: string; readonly trusted?: boolean | undefined } | undefined;
   readonly traceparent?: string | undefined;
@@ -114,6 +116,8 @@ export interface BlockQuestion {
 export interface AgentMessage {
   /** Checked when it is sent. */
   readonly body: PostMessage;
+  /** What it gets if it would be a new message. */
+  readonly refusal?: BlockhouseError | undefined;
   /** The key that it has presented; undefined for the token of the workspace. */
   readonly key?: { readonly name: string; readonly hash: string; readonly trusted?: boolean | undefined } | undefined;
   readonly traceparent?: string | undefined;

@@ -136,7 +136,8 @@ function digest(parts: readonly string[]): string {
 }
 
 async function post(block: Block, question: BlockQuestion, { queue, autoStart }: AskingWith, clientId: string): Promise<string> {
-  const { message, key, traceparent } = question;
+  const { message, key, refusal, traceparent } = question;
+  if (refusal !== undefined) throw refusal;
   await assertAnswers(block, autoStart);
   const chain = [key === undefined ? ({ via: 'api' } as const) : ({ via: 'key', key: key.name, ...(key.trusted === true && { trusted: true }) } as const)];
   const send = () => queue(block, { content: message, channel: 'api', clientId, chain }, async () => undefined, traceparent);

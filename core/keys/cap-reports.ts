@@ -28,11 +28,15 @@ export class CapReports {
   }
 
   /** Throws KEY_CAP_REACHED unless there is room. */
-  assertRoom({ name }: Pick<NamedKey, 'name'>, room: true | NoRoom): void {
-    if (room === true) return;
+  assertRoom(key: Pick<NamedKey, 'name'>, room: true | NoRoom): void {
+    if (room !== true) throw this.refusal(key, room);
+  }
+
+  /** The same error, for who throws it later or not at all. */
+  refusal({ name }: Pick<NamedKey, 'name'>, room: NoRoom): BlockhouseError {
     const { bound, cap, isUnderWay, resets, retryAfterMs } = room;
     if (!isUnderWay) this.#tell(name, room);
-    throw new BlockhouseError('KEY_CAP_REACHED', isUnderWay ? closeText(name, bound, cap) : reachedText(name, bound, cap, resets), { retryAfterMs });
+    return new BlockhouseError('KEY_CAP_REACHED', isUnderWay ? closeText(name, bound, cap) : reachedText(name, bound, cap, resets), { retryAfterMs });
   }
 
   /** once-a-period. */

@@ -86,11 +86,12 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return this.#places.of(key);
   }
 
-  async checkForBlock(asking: Asking): Promise<void> {
+  async checkForBlock(asking: Asking): Promise<BlockhouseError | undefined> {
     const key = this.#allowed(asking);
-    if (key === undefined) return;
-    if (isHeld(key)) await this.#assertNotCapped(key);
+    if (key === undefined) return undefined;
+    const capped = isHeld(key) ? await this.#capOf(this.#held.sumsOf(key)) : undefined;
     if (key.hasRates) this.#rates.take(key, OF_UNKNOWN_LENGTH);
+    return capped;
   }
 
   accept(call: AccountedCall): Hold | undefined {
@@ -194,17 +195,17 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return reportCosts(by === 'key' || by === 'day-key' ? lines : withoutBlocks(lines), by, filter); // once-in-all
   }
 
-  /** A call of a block whose message was sent with a key counts for both, whatever has become of the key. once-in-all. */
-  countForKey({ at, block, messageId, key, provider, credential, model, usage, costUsd, leastUsd, latencyMs, ttftMs, failed }: CallOfKey): void {
+  /** A call of a block whose message was sent with a key counts for both, whatever has become of the key. once-in-all. Where the key has a cap, its line is written when this resolves. */
+  async countForKey({ at, block, messageId, key, provider, credential, model, usage, costUsd, leastUsd, latencyMs, ttftMs, failed }: CallOfKey): Promise<void> {
     const known = this.#options.keys.lastKnown(key);
     const group = known?.group ?? undefined;
     const requestId = `${OF_BLOCK}${block}/${messageId ?? ''}`;
-    const error = failed === true ? 'UPSTREAM_FAILED' : null;
-    const times = { firstTextMs: ttftMs, durationMs: latencyMs };
-    this.#options.ledger.record({ at, requestId, key, group, provider, credential, model, usage, costUsd, leastUsd, ...times, error });
+    const rest = { firstTextMs: ttftMs, durationMs: latencyMs, error: failed === true ? 'UPSTREAM_FAILED' : null } as const;
+    this.#options.ledger.record({ at, requestId, key, group, provider, credential, model, usage, costUsd, leastUsd, ...rest });
     if (known?.hasRates === true) this.#rates.use(known, usage?.totalTokens ?? 0);
-    if (costUsd !== null || leastUsd != null || usage === null) return;
-    if (failed !== true || usage.outputTokens > 0) this.#unbilled.note({ key, adapterId: provider, model });
+    const isUncounted = costUsd === null && leastUsd == null && usage !== null;
+    if (isUncounted && (failed !== true || usage.outputTokens > 0)) this.#unbilled.note({ key, adapterId: provider, model });
+    if (known !== undefined && isHeld(known)) await this.#options.ledger.flush().catch(() => undefined); // it waits on
   }
 
   /**
@@ -214,18 +215,18 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   async assertForKey({ key: name, provider, model, pricedAs, isFirst }: CallToCount): Promise<void> {
     const key = this.#options.keys.lastKnown(name);
     if (key === undefined || !isHeld(key)) return;
-    if (isFirst) await this.#assertNotCapped(key);
+    const capped = isFirst && (await this.#capOf(this.#held.sumsOf(key)));
+    if (capped) throw capped;
     if (!key.refusesUnpriced) return;
     const pricer = pricedAs === undefined ? NO_PRICE : await this.#options.prices.pricer(pricedAs);
     const call = { key: name, adapterId: provider, model, hasOutput: true, asksForHourInCache: () => false };
     assertPriced(key, call, pricer, this.#unbilled.isRefused(call));
   }
 
-  /** What calls under way may use up is not used up. */
-  async #assertNotCapped(key: NamedKey): Promise<void> {
-    const sums = this.#held.sumsOf(key);
+  /** The refusal of a key that has reached a cap. What calls under way may use up is not used up. */
+  async #capOf(sums: KeySums): Promise<BlockhouseError | undefined> {
     const room = await this.#options.ledger.room(sums, sums, this.#options.now());
-    if (room !== true && !room.isUnderWay) this.#caps.assertRoom(key, room);
+    return room === true || room.isUnderWay ? undefined : this.#caps.refusal(sums, room);
   }
 
   async spentToday(key: string): Promise<KeySpend> {

@@ -6,8 +6,9 @@
 // hashed-once: a key that was found by its hash is found as it was presented from then on, until the keys change: the hash costs more than everything else that is done to
 //   know a caller. Only keys that exist are kept, so there are never more than those.
 // gone-but-known: messages wait at blocks for longer than their key may last. What a revoked key was is known until the process ends, so that its caps still hold for them and
-//   they count for its group.
+//   they count for its group, whose limits are those of now.
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
@@ -95,13 +96,14 @@ export class KeyStore {
     return this.#setting.now().good?.byName.get(name) ?? this.#gone.get(name);
   }
 
-  #see({ byName }: KeyTable): void {
+  #see({ byName, groups }: KeyTable): void {
     for (const [name, key] of this.#seen) {
       if (byName.has(name)) continue;
       this.#gone.delete(name);
       this.#gone.set(name, key);
     }
     this.#seen = byName;
+    for (const [name, key] of this.#gone) this.#gone.set(name, inGroupNow(key, groups)); // gone-but-known
     for (const oldest of this.#gone.keys()) {
       if (this.#gone.size <= MAX_KEYS) break;
       this.#gone.delete(oldest);
@@ -316,6 +318,13 @@ function tableOf(stored: readonly StoredKey[], groups: ReadonlyMap<string, Figur
 
 function membersOf(keys: ReadonlyMap<string, StoredKey>, group: string): string[] {
   return [...keys.values()].filter((key) => key.group === group).map(({ name }) => name);
+}
+
+/** A key that is gone, with the limits that its group has now. A group that is gone has its last ones. */
+function inGroupNow(key: NamedKey, groups: KeyTable['groups']): NamedKey {
+  const now = key.group === null ? undefined : groups.get(key.group);
+  const before = key.bounds.find(({ kind }) => kind === 'group');
+  return now === undefined || isDeepStrictEqual(before, { kind: 'group', name: key.group, ...now }) ? key : namedKey(key, now);
 }
 
 /** Without what is not stored, and without the hash. */

@@ -41,8 +41,11 @@ export interface Accounts {
   spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend>;
   /** As in `ClientAccounts`. */
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined;
-  /** The same for a request that asks a block. Nothing is reserved for it later, so its caps are looked at here, also where their book must be read or asked first. Rejects with what `check` throws, and while the book can't be read. */
-  checkForBlock(asking: Asking): Promise<void>;
+  /**
+   * The same for a request that asks a block. Nothing is reserved for it later, so its caps are looked at here, also where their book must be read or asked first. Resolves with
+   * the KEY_CAP_REACHED that a new message gets: one that was sent before is not sent again, and its answer is paid. Rejects with what else `check` throws, and while the book can't be read.
+   */
+  checkForBlock(asking: Asking): Promise<BlockhouseError | undefined>;
   /** What is left of the limits by the minute of a key and its group; undefined if they have none. */
   rates(key: NamedKey): KeyRates | undefined;
 }

@@ -150,6 +150,8 @@ export interface GatewayBook {
    * many that count together, from the end of this turn of the event loop on. A line that can't be written is tried again with the next ones; the bus reports it once.
    */
   record(call: GatewayCall, noted?: NotedCall): void;
+  /** Writes the lines that wait. What can't be written waits on, and where a database is away this rejects with STORE_UNREACHABLE. */
+  flush(): Promise<void>;
   /**
    * What a key or a group has spent up to now, on all servers. A group has what its keys have spent in it, also those that have left it or were revoked.
    * Rejects as `room` does.

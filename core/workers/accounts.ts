@@ -117,7 +117,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
   }
 
   /** A worker has no blocks, so its callers are refused after this. */
-  async checkForBlock(asking: Asking): Promise<void> {
+  async checkForBlock(asking: Asking): Promise<undefined> {
     this.check(asking, true);
   }
 

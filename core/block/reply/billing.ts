@@ -66,8 +66,8 @@ export interface BillingOptions {
   readonly ledger: LedgerStore;
   readonly prices: Prices;
   readonly bus: CoreBus;
-  /** Counts a call for the key with which its message was sent. Must not throw. */
-  countForKey?(call: CallOfKey): void;
+  /** Counts a call for the key with which its message was sent, before its caller gets the outcome. Must not reject. */
+  countForKey?(call: CallOfKey): Promise<void>;
   /** Rejects with KEY_CAP_REACHED where the key with which a message was sent has spent what it may, and with PRICE_UNKNOWN where it refuses a call without a known price. */
   assertForKey?(call: CallToCount): Promise<void>;
   /** Epoch milliseconds. */
@@ -135,7 +135,7 @@ export class Billing {
     };
     if (sentWith !== undefined) {
       const leastUsd = costUsd === null ? await this.#leastOf(call.pricedAs, usage) : undefined;
-      this.#options.countForKey?.({ ...line, key: sentWith, leastUsd, latencyMs, ttftMs });
+      await this.#options.countForKey?.({ ...line, key: sentWith, leastUsd, latencyMs, ttftMs });
     }
     const isHanded = call.isSettledNext === true && !failed && ledger.hand !== undefined;
     const bill: Bill = { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed, ...(isHanded && { handed: line }) };
@@ -154,7 +154,7 @@ export class Billing {
   async writeTool(call: Omit<LedgerLine, 'purpose' | 'messageId' | 'costUsd'> & ToolCost, key: string | undefined): Promise<void> {
     const { ledger, bus } = this.#options;
     const line = { ...call, purpose: 'tool' as const };
-    if (key !== undefined) this.#options.countForKey?.({ ...line, key, latencyMs: 0, ttftMs: null });
+    if (key !== undefined) await this.#options.countForKey?.({ ...line, key, latencyMs: 0, ttftMs: null });
     await ledger.append(line).catch((error: unknown) => ledgerFault(error));
     bus.emit('tool.billed', { block: call.block, id: call.messageId, tool: call.model, costUsd: call.costUsd });
   }

@@ -179,6 +179,23 @@ t.test('a key that was revoked is still known to those who ask for what it was',
   t.match([store.lastKnown('app'), store.lastKnown('stays')], [{ usdPerDay: 2 }, { name: 'stays' }]);
 });
 
+t.test('the limits of a group as they are now hold for a key of it that was revoked, and its last ones once it is removed', async (t) => {
+  const { store } = storeIn(t);
+  await store.setGroup('team', { usdPerDay: 5 });
+  await store.create('app', { usdPerDay: 9, group: 'team' });
+  const caps = () => store.lastKnown('app')?.bounds.map(({ name, usdPerDay }) => `${name} ${usdPerDay}`);
+  await store.revoke('app');
+  t.same(caps(), ['app 9', 'team 5']);
+  await store.setGroup('team', { usdPerDay: 2 });
+  t.same(caps(), ['app 9', 'team 2']);
+  const known = store.lastKnown('app');
+  await store.create('other');
+  t.equal(store.lastKnown('app'), known, 'the same until the group changes');
+  await store.removeGroup('team');
+  t.same(caps(), ['app 9', 'team 2']);
+  t.equal(store.lastKnown('app')?.group, 'team');
+});
+
 t.test('a workspace without keys has no file', async (t) => {
   const { store, path } = storeIn(t);
   t.same(store.list(), []);

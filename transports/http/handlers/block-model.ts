@@ -46,11 +46,11 @@ export async function askBlock<E>(request: BlockRequest<E>, times = TIMES): Prom
     );
   const { message, conversation, warnings } = questionOf(asked.request, body);
   assertHasBlocks(core);
-  if (key !== undefined) await accountsOf(core).checkForBlock({ key: key.name, adapterId: 'block', model: undefined, askedAs: asked.request.model });
+  const refusal = key && (await accountsOf(core).checkForBlock({ key: key.name, adapterId: 'block', model: undefined, askedAs: asked.request.model }));
   const leave = waitsOf(core).enter(block, key);
   try {
     const idempotencyKey = headerText(req.headers['idempotency-key']);
-    const question = { message, conversation, idempotencyKey, key, traceparent: traceparentIn(req.headers) };
+    const question = { message, conversation, idempotencyKey, key, refusal, traceparent: traceparentIn(req.headers) };
     const posted = await core.blocks.ask(block, question);
     const headers = {
       ...headersOf({ adapter: 'block', model: block }, warnings, request.dialect.answerHeaders?.(context.requestId)),

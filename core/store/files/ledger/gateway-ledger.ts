@@ -6,7 +6,7 @@
 //   up to which it is. So the sums of a month don't depend on lines that are gone; lines after that place are added to them.
 // few-writes: lines are written ten times a second and not flushed to the disk, because a busy gateway makes thousands of calls a second. A killed process
 //   loses the lines of a tenth of a second, a power cut those of the last seconds. Calls of keys with limits are noted in a journal before they are sent, so
-//   that a killed process loses none of them.
+//   that a killed process loses none of them. Lines of blocks for such keys are written at once.
 // read-first: what earlier processes have left is read before anything is written, so that no line is counted twice.
 // journal-first: before the sums are saved, the journal drops the calls whose lines they have. So the lines after them have the calls that both have.
 // dropped-are-summed: after lines were dropped, the sums, which have their calls, are saved at once. Until then the journal keeps those that it has.
@@ -222,6 +222,8 @@ export class GatewayLedger implements GatewayBook {
       }
     }
   }
+
+  readonly flush = async (): Promise<void> => void (await this.#queue.add(() => this.#write()));
 
   async close(): Promise<void> {
     clearTimeout(this.#timer);

@@ -7,6 +7,7 @@ import { mayAskFallback } from '../../../../core/block/reply/attempt.ts';
 import type { BillingOptions } from '../../../../core/block/reply/billing.ts';
 import { type ModelCall, ModelCallFailure, ModelCalls } from '../../../../core/block/reply/call-model.ts';
 import type { Candidate } from '../../../../core/block/status/candidates.ts';
+import { nextTurn } from '../../../../core/base/next-turn.ts';
 import { createBus } from '../../../../core/bus.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
 import { Gateway } from '../../../../core/gateway/gateway.ts';
@@ -28,6 +29,7 @@ interface Options {
   halted?(): boolean;
   isSure?(): boolean;
   assertForKey?: BillingOptions['assertForKey'];
+  countForKey?: NonNullable<BillingOptions['countForKey']>;
 }
 
 function callsOf(
@@ -41,6 +43,7 @@ function callsOf(
     halted = () => false,
     isSure = () => true,
     assertForKey = async () => undefined,
+    countForKey = async () => undefined,
   }: Options = {},
 ) {
   const other = steppedAdapter([HELLO], { id: 'other', missingCredential: () => undefined });
@@ -67,7 +70,7 @@ function callsOf(
   const clock = (): number => (now += 10);
   const state = () => ({ halted: halted(), since: null, reason: null });
   return {
-    calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, isSure, assertForKey, concurrency }),
+    calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, isSure, assertForKey, countForKey, concurrency }),
     stepped,
     lines,
     billed,
@@ -409,6 +412,17 @@ t.test('a call for a message of a key that its caps would not count is not made,
     { key: 'app', model: 'gpt-4o', isFirst: true },
   ]);
   t.equal(asked.length, 2, 'a message without a key has no caps of one');
+});
+
+t.test('an answer is given once it counts for the key of its message', async (t) => {
+  let counted = 0;
+  const countForKey = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    counted += 1;
+  };
+  const { calls } = callsOf([HELLO], { countForKey });
+  await calls.make(callOf({ key: 'app' }));
+  t.equal(counted, 1);
 });
 
 t.test('a key that may spend no more fails its message alone, and a database that is away lets it wait', async (t) => {

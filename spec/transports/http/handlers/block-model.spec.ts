@@ -393,6 +393,26 @@ t.test('what a run costs counts for its block and for its key, once in all', asy
   t.equal((await askedOf(server)).length, 1);
 });
 
+t.test('a key at its cap gets the answers to what it has asked before, and asks nothing new', async (t) => {
+  const { server, daemon } = await serve(t);
+  const key = await keyWith(server, 'app', { rights: ['blocks'], tokensPerDay: 5 });
+  const headers = { ...key, 'idempotency-key': 'k-1' };
+  const words = server.open('POST', chat.path, { headers: key, body: chat.body('one') });
+  const first = await daemon.call(0);
+  const left = server.open('POST', chat.path, { headers, body: chat.body('two') });
+  await until(async () => (await askedOf(server)).length === 2, 'both are asked');
+  words.destroy();
+  left.destroy();
+  first.answer('Hello');
+  await until(async () => (await askedOf(server)).every(({ status }) => status !== 'queued' && status !== 'processing'), 'both have ended');
+  t.match(await ask(server, chat, 'one', { headers: key }), { status: 200, text: /Hello/ }, 'the same words');
+  t.match(await ask(server, chat, 'one', { headers: key }), { status: 429 }, 'the same words again, which are a new message');
+  t.match(await ask(server, chat, 'two', { headers }), { status: 502, text: /KEY_CAP_REACHED/ }, 'what became of one that waited');
+  t.match(await ask(server, chat, 'three', { headers }), { status: 409 });
+  t.match(await ask(server, chat, 'three', { headers: { ...key, 'idempotency-key': 'k-2' } }), { status: 429 });
+  t.equal((await askedOf(server)).length, 2);
+});
+
 t.test('the limit of a key by the minute holds for questions', async (t) => {
   const { server, daemon } = await serve(t);
   const headers = await keyWith(server, 'app', { rights: ['blocks'], requestsPerMinute: 1 });

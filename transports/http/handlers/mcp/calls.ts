@@ -77,9 +77,9 @@ async function sendMessage(context: RouteContext, args: unknown): Promise<Outcom
   const { block, message, clientId, waitSeconds = USUAL.waitSeconds } = args;
   const { core, key, req } = context;
   assertMayReach(context, block);
-  if (key !== undefined) await accountsOf(core).checkForBlock({ key: key.name, adapterId: 'block', model: undefined, askedAs: `block/${block}` });
-  const body = { message, ...(clientId !== undefined && { clientId }) };
-  return waiting(context, block, waitSeconds, async () => (await core.blocks.postFromAgent(block, { body, key, traceparent: traceparentIn(req.headers) })).id);
+  const refusal = key && (await accountsOf(core).checkForBlock({ key: key.name, adapterId: 'block', model: undefined, askedAs: `block/${block}` }));
+  const sent = { body: { message, ...(clientId !== undefined && { clientId }) }, key, refusal, traceparent: traceparentIn(req.headers) };
+  return waiting(context, block, waitSeconds, async () => (await core.blocks.postFromAgent(block, sent)).id);
 }
 
 async function readAnswer(context: RouteContext, args: unknown): Promise<Outcome> {

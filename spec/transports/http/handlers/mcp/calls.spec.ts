@@ -137,6 +137,18 @@ t.test('a key at its cap sends nothing, and a key has its messages an hour', asy
   t.match((await send(capped)).result, { isError: true, content: [{ text: /^KEY_RATE_LIMITED: / }] });
 });
 
+t.test('a key at its cap gets the answer to a message with the same clientId, and sends no new one', async (t) => {
+  const { server, daemon } = await serveMcp(t);
+  const headers = await keyWith(server, 'agent', { rights: ['mcp'], tokensPerDay: 5 });
+  const send = (clientId: string) => callByHand(server, 'send_message', { block: 'ada', message: 'hi', clientId, waitSeconds: 50 }, headers);
+  const sending = send('1');
+  (await daemon.call(0)).answer('Hello');
+  t.match((await sending).result, { isError: false });
+  t.match((await send('1')).result, { isError: false, structuredContent: { status: 'done', answer: 'Hello' } });
+  t.match((await send('2')).result, { isError: true, content: [{ text: /^KEY_CAP_REACHED: / }] });
+  t.equal((await sent(server)).length, 1);
+});
+
 t.test('arguments that lie are results that name the field', async (t) => {
   const { server } = await serveMcp(t);
   const cases: [tool: string, args: object, says: RegExp][] = [
