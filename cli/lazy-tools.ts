@@ -32,6 +32,7 @@ const FILES = ['mcp.json', 'mcp-pins.json'];
 export function lazyTools(options: LazyToolsOptions): ToolHost {
   const { workspace } = options.config;
   let known = (_url: URL): boolean => false;
+  let isSecret = (_variable: string): boolean => false;
   let loading: Promise<ToolHost> | undefined;
   let kept: SettingStore | undefined;
   let kind = 'files';
@@ -39,7 +40,14 @@ export function lazyTools(options: LazyToolsOptions): ToolHost {
   const open = async (): Promise<ToolHost> => {
     const { createToolHost } = await import('../adapters/tools/index.ts');
     const { env, providerVariables, config } = options;
-    const host = createToolHost({ workspace, env, providerVariables, settings: kept, isOwn: (url) => leadsTo(url, config) || known(url) });
+    const host = createToolHost({
+      workspace,
+      env,
+      providerVariables,
+      isSecret: (variable) => isSecret(variable),
+      settings: kept,
+      isOwn: (url) => leadsTo(url, config) || known(url),
+    });
     for (const listener of listeners) host.onServer?.(listener);
     return host;
   };
@@ -68,8 +76,8 @@ export function lazyTools(options: LazyToolsOptions): ToolHost {
     tidy() {
       if (has('.servers.json')) void load().then((host) => host.tidy?.());
     },
-    know(isOwn) {
-      known = isOwn;
+    know(...said) {
+      [known, isSecret] = said;
     },
     onServer: (listener) => void listeners.push(listener),
     catalogue: async (servers) => (await load()).catalogue(servers),

@@ -14,6 +14,7 @@ import { DEFAULT_MONITOR_CALLS } from './config.ts';
 import type { WorkspaceOptions } from './core-options.ts';
 import { BlockhouseError, noBlocks } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
+import { secretVariables } from './gateway/known-secrets.ts';
 import type { BodyKeeper } from './gateway/live.ts';
 import { Prices } from './gateway/pricing.ts';
 import type { DebuggedKeys } from './keys/debugged-keys.ts';
@@ -255,7 +256,10 @@ export class WorkspaceSession {
       if (fact.kind !== 'exited') bus.emit(`server.${fact.kind}`, { server: fact.server });
       else bus.emit('server.exited', { server: fact.server, reason: fact.reason });
     });
-    options.tools?.know?.((url) => this.#options.addresses.ownerOf(url) !== undefined);
+    options.tools?.know?.(
+      (url) => this.#options.addresses.ownerOf(url) !== undefined,
+      (variable) => secretVariables(gateway.upstreams(), credentials).has(variable),
+    );
     options.tools?.tidy?.();
     const calls = new ModelCalls({
       gateway,

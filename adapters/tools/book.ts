@@ -215,11 +215,11 @@ export class Book implements ServerBook {
   }
 
   #sources(): Sources {
-    const { env, providerVariables } = this.#options;
+    const { env, providerVariables, isSecret } = this.#options;
     return {
       secret: (server, field) => ownOf(this.credentials.serverSecrets(server), field),
       variable: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
-      isWithheld: (name) => /^BLOCKHOUSE_/i.test(name) || providerVariables?.has(name) === true,
+      isWithheld: (name) => /^BLOCKHOUSE_/i.test(name) || providerVariables?.has(name) === true || isSecret?.(name) === true,
     };
   }
 }

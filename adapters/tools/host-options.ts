@@ -9,6 +9,8 @@ export interface BookOptions {
   readonly settings?: SettingStore | undefined;
   /** Variables with keys of providers, which no server gets. */
   readonly providerVariables?: ReadonlySet<string> | undefined;
+  /** True for a variable that has a secret of a provider by now; no server gets it, either. */
+  readonly isSecret?: ((variable: string) => boolean) | undefined;
   /** True for an address of this server. */
   readonly isOwn?: ((url: URL) => boolean) | undefined;
   /** Epoch milliseconds. */

@@ -1,9 +1,10 @@
 // Puts a program into a sandbox of bubblewrap: no home, no network unless it is asked for, and a file system of which little may be written. Linux alone.
 //
 // never-without: a program for which a sandbox was asked is not started where there is none.
+// no-home: to show a command never shows the home or the workspace, where the keys are: of one that lies in them directly, or in a folder above them, only its own file is there.
 import { existsSync, realpathSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
 import type { Program } from './supervisor.ts';
 
 /** What is shown of the system, where it is there. */
@@ -19,13 +20,14 @@ export async function sandboxed(program: Program, kind: 'bwrap' | 'bwrap+net'): 
   return { ...program, command: bwrap, args: [...sandboxArguments({ ...program, command }, kind), command, ...program.args] };
 }
 
-/** The arguments of bubblewrap. The folder of the command and the packages of a script are shown read-only, other paths in its arguments may be written. */
+/** The arguments of bubblewrap. The folder of the command (no-home) and the packages of a script are shown read-only, other paths in its arguments may be written. */
 export function sandboxArguments({ command, args, env, cwd }: Program, kind: 'bwrap' | 'bwrap+net'): readonly string[] {
   const home = env['HOME'] ?? '/root';
   const given = args.filter((one) => isAbsolute(one));
   const packages = given.flatMap((one) => packagesOf(one) ?? []);
   const paths = given.filter((one) => packagesOf(one) === undefined);
-  const commands = [command, realOf(command)].map((one) => environmentOf(dirname(one)));
+  const hidden = [home, cwd].flatMap((each) => [each, realOf(each)]);
+  const commands = [command, realOf(command)].map((one) => shownOf(one, hidden));
   return [
     ...['--die-with-parent', '--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
     ...(kind === 'bwrap' ? ['--unshare-net'] : []),
@@ -40,6 +42,18 @@ export function sandboxArguments({ command, args, env, cwd }: Program, kind: 'bw
 /** The outermost node_modules of a script in there, which it imports its packages from. */
 function packagesOf(path: string): string | undefined {
   return /^.*?\/node_modules(?=\/)/.exec(path)?.[0];
+}
+
+/** no-home. What is shown of a command: the most that is not above one of `hidden`. */
+function shownOf(command: string, hidden: readonly string[]): string {
+  const folder = dirname(command);
+  return [environmentOf(folder), folder].find((one) => !hidden.some((each) => holds(one, each))) ?? command;
+}
+
+/** True for the place itself, too. */
+function holds(folder: string, place: string): boolean {
+  const way = relative(folder, place);
+  return way !== '..' && !way.startsWith('../');
 }
 
 /** The folder of a command, or the whole virtual environment of Python that it is in. */

@@ -22,6 +22,15 @@ interface Known {
   readonly until: number;
 }
 
+/** What the programs of entries have printed last. Calls may still be under way with a key that is not used any more. */
+const printed = new WeakMap<Entry, readonly string[]>();
+const MAX_PRINTED = 8;
+
+/** The keys that the program of an entry has printed in this process, the newest first, for what must not show them. */
+export function printedKeys(entry: Entry): readonly string[] {
+  return printed.get(entry) ?? [];
+}
+
 /** The keys of all commands, by entry. */
 export class KeyCommands {
   readonly #now: () => number;
@@ -76,6 +85,7 @@ export class KeyCommands {
     });
     const key = (output.split('\n', 1)[0] ?? '').trim();
     if (!KEY.test(key)) throw failed(name, 'printed no key in its first line');
+    printed.set(entry, [...new Set([key, ...printedKeys(entry)])].slice(0, MAX_PRINTED));
     this.#known.set(entry, { key, until: this.#now() + (entry.fields.keyTtlSeconds ?? DEFAULT_TTL_SECONDS) * 1000 });
   }
 }

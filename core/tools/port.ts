@@ -143,8 +143,11 @@ export interface ToolHost {
   keepIn?(settings: SettingStore, kind: 'files' | 'postgres'): void;
   /** Tells of processes and sign-ins from now on. */
   onServer?(listener: (fact: ServerFact) => void): void;
-  /** Gets what says whether an address is one of a server of this workspace. A server of tools there would call itself without end. */
-  know?(isOwn: (url: URL) => boolean): void;
+  /**
+   * Gets what says whether an address is one of a server of this workspace, where a server of tools would call itself without end, and whether a variable has a secret of a
+   * provider, which no server of tools gets.
+   */
+  know?(isOwn: (url: URL) => boolean, isSecret: (variable: string) => boolean): void;
   /** The tools of these servers as they were approved. Starts nothing. What can't be used is in `problems`. */
   catalogue(servers: readonly string[]): Promise<Catalogue>;
   /**

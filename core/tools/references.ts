@@ -34,7 +34,10 @@ function valueAt(whole: string, inner: string, { secret, variable, isWithheld }:
   }
   const [, name, fallback] = VARIABLE.exec(inner) ?? [];
   if (name === undefined) throw new Error(`${whole.slice(0, 100)} is no reference; write \${auth:server.field}, \${env:NAME} or \${NAME}`);
-  if (isWithheld(name)) throw new Error(`the variable ${name} belongs to Blockhouse or a provider, and no server gets it`);
+  if (isWithheld(name))
+    throw new Error(
+      `the variable ${name} belongs to Blockhouse or a provider, and no server gets it; store the secret that it is to have, and write \${auth:server.field}`,
+    );
   const value = variable(name) ?? fallback;
   if (value === undefined) throw new Error(`the variable ${name} is not set where Blockhouse runs; set it, or store a secret and write \${auth:server.field}`);
   return value;

@@ -1,5 +1,5 @@
 // The bodies of a debugged key, in a server that is a process: they never outlive it.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Serving, serve } from '../cli/run.ts';
@@ -47,4 +47,40 @@ t.test('kill -9 leaves the file, closed to others; the next start deletes it, an
   t.notOk(existsSync(file), 'nor does it outlive a stop');
   t.match(stderr, /"key":"app","until":"[^"]+","msg":"bodies of the calls of a key are kept"/);
   t.notMatch(stderr, SAID, 'and no log has any of it');
+});
+
+t.test('keys that a program prints, and those of an entry under another name of its provider, are masked in what is kept', async (t) => {
+  const workspace = testFolder(t);
+  const upstream = await startUpstream(t, ({ headers }, res) => {
+    const said = `${headers.authorization ?? ''} ${String(headers['x-goog-api-key'] ?? '')}`;
+    res.setHeader('content-type', 'application/json').end(
+      JSON.stringify({
+        choices: [{ index: 0, message: { role: 'assistant', content: said }, finish_reason: 'stop' }],
+        candidates: [{ content: { role: 'model', parts: [{ text: said }] }, finishReason: 'STOP' }],
+      }),
+    );
+  });
+  const program = [process.execPath, '-e', "console.log('canary-of-a-program')"];
+  const entries = {
+    gpu: { adapter: 'openai', baseURL: `${upstream.url}/v1`, keyCommand: program },
+    gemini: { apiKey: 'canary-of-another-name', baseURL: upstream.url },
+  };
+  writeFileSync(join(workspace, 'auth.json'), JSON.stringify(entries), { mode: 0o600 });
+  const { url } = await serve(t, workspace);
+  const bearer = readFileSync(join(workspace, '.api-token'), 'utf8').trim();
+  const post = async (path: string, body: object, token = bearer) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    return (await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<Record<string, unknown>>;
+  };
+  const { key } = (await post('/api/keys', { name: 'app' })) as { key: string };
+  await post('/api/keys/app/debug', { minutes: 5 });
+  const file = join(workspace, 'debug-bodies.jsonl');
+  const lines = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []);
+  for (const [index, model] of ['gpu/m', 'google/gemini-2.5-flash'].entries()) {
+    const answer = await post('/v1/chat/completions', { model, messages: CHAT.messages }, key);
+    t.match(JSON.stringify(answer), 'canary', `${model}: its provider repeats the key`);
+    await until(() => lines().length === index + 1, 'the bodies are in the file');
+    t.match(lines()[index], '[redacted]', model);
+    t.notMatch(lines()[index], 'canary', model);
+  }
 });

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { createAdapters } from '../../adapters/index.ts';
 import { createCore } from '../../core/index.ts';
 import { type LazyToolsOptions, lazyTools } from '../../cli/lazy-tools.ts';
 import type { SettingStore } from '../../core/store/port.ts';
@@ -110,6 +111,23 @@ t.test('where the core says that it is served, at any port and behind a proxy, n
   await put('https://agents.example.com/other');
   remove();
   await put('http://127.0.0.1:41234/mcp');
+});
+
+t.test('a variable that a connection has its key from is given to no server of tools', async (t) => {
+  const workspace = realpathSync(testFolder(t));
+  const entries = {
+    openai: { baseURL: 1 },
+    groq: { preset: 'groq' },
+    gpu: { adapter: 'openai', baseURL: 'http://127.0.0.1:1', keys: [{ apiKeyEnv: 'ONE' }, { apiKeyEnv: 'TWO' }] },
+  };
+  writeFileSync(join(workspace, 'auth.json'), JSON.stringify(entries), { mode: 0o600 });
+  const core = createCore({ workspace, adapters: createAdapters(), env: {}, tools: lazy(workspace) });
+  t.teardown(() => core.close());
+  await core.start();
+  const put = async (variable: string) => core.toolServers().put('own', { server: { command: 'node', env: { TOKEN: `\${env:${variable}}` } } });
+  for (const variable of ['GROQ_API_KEY', 'ONE', 'TWO', 'SOME_API_KEY', 'BLOCKHOUSE_STORE'])
+    await t.rejects(put(variable), { code: 'TOOL_SERVER_REFUSED', message: /belongs to Blockhouse or a provider/ }, variable);
+  t.match(await put('GITHUB_TOKEN'), { name: 'own' }, 'which a preset would read, and no connection does');
 });
 
 t.test('with a database, files that are not read any more are named, each with what helps', async (t) => {

@@ -18,6 +18,8 @@ const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 export function parseStorePlace(text: string, field = 'BLOCKHOUSE_STORE'): StorePlace {
   const url = /^postgres(?:ql)?:\/\//.test(text) ? urlOf(text) : undefined;
   if (url === undefined) throw invalidRequest(field, 'must be an address such as postgres://user@host:5432/database?schema=bh_default');
+  // Of a password with a '/', the rest stands where the database does, which people see.
+  if (url.pathname.includes('@')) throw invalidRequest(field, "has a '/' in its password, or an '@' in the name of its database; write %2F and %40 for them");
   const schema = url.searchParams.get('schema') ?? DEFAULT_SCHEMA;
   if (!SCHEMA.test(schema)) throw invalidRequest(field, "has a schema that is no lower-case name of letters, digits and '_'");
   if (schema.startsWith('pg_')) throw invalidRequest(field, 'has a schema that belongs to PostgreSQL');

@@ -1,4 +1,5 @@
 // A program in a sandbox, or not at all.
+import { spawnSync } from 'node:child_process';
 import { chmodSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import t from 'tap';
@@ -11,6 +12,8 @@ await loadSdk();
 
 /** The folders that an argument of bubblewrap names. */
 const after = (args: readonly string[], name: string): readonly string[] => args.flatMap((each, at) => (each === name ? [args[at + 1] ?? ''] : []));
+
+const hasBwrap = spawnSync('bwrap', ['--unshare-user', '--unshare-pid', '--unshare-net', '--ro-bind', '/', '/', '--', 'true']).status === 0;
 
 t.test('the home is empty, the command is read-only, and only its folder and the paths in its arguments may be written', async (t) => {
   const program = { command: '/opt/tools/server', args: ['--verbose', '/data/shared', 'relative'], env: { HOME: '/home/ada' }, cwd: '/work/tools/files' };
@@ -31,6 +34,34 @@ t.test('a script sees the packages beside it, and a command its virtual environm
   const args = sandboxArguments(program, 'bwrap');
   t.strictSame(after(args, '--ro-bind'), [join(folder, 'venv'), '/srv/app/node_modules']);
   t.strictSame(after(args, '--bind'), ['/work/tools/files', '/data/shared']);
+});
+
+t.test('of a command beside the home or the workspace, or above them, only the command itself is there', async (t) => {
+  const folder = realpathSync(testFolder(t, { real: { '.blockhouse': {}, 'pyvenv.cfg': '', bin: { serve: '' } }, ada: t.fixture('symlink', 'real') }));
+  const real = join(folder, 'real');
+  for (const [home, command] of [
+    [real, join(real, 'server')],
+    [join(folder, 'ada'), join(real, 'server')],
+    [real, join(folder, 'server')],
+    [real, '/server'],
+    [`${real}/`, join(real, '.blockhouse/server')],
+    ['/home/ada', join(real, '.blockhouse/tools/server')],
+  ] as const) {
+    const args = sandboxArguments({ command, args: [], env: { HOME: home }, cwd: join(real, '.blockhouse/tools/files') }, 'bwrap');
+    t.strictSame(after(args, '--ro-bind'), [command], `${home} ${command}`);
+  }
+  const inHome = { command: join(real, 'bin/serve'), args: [], env: { HOME: real }, cwd: '/work/tools/files' };
+  t.strictSame(after(sandboxArguments(inHome, 'bwrap'), '--ro-bind'), [join(real, 'bin')], 'a home that is a virtual environment itself');
+});
+
+t.test('a program in a sandbox reads no file of the home beside it', { skip: !hasBwrap && 'bubblewrap can not be used here' }, async (t) => {
+  const home = realpathSync(
+    testFolder(t, { server: '#!/bin/sh\ncat "$HOME/auth.json" || echo hidden\n', 'auth.json': 'a secret', '.blockhouse': { tools: { x: {} } } }),
+  );
+  chmodSync(join(home, 'server'), 0o755);
+  const program = { command: join(home, 'server'), args: [], env: { HOME: home, PATH: process.env['PATH'] ?? '' }, cwd: join(home, '.blockhouse/tools/x') };
+  const { command, args, env } = await sandboxed(program, 'bwrap');
+  t.match(spawnSync(command, args, { env, encoding: 'utf8' }), { status: 0, stdout: 'hidden\n' });
 });
 
 t.test('without bubblewrap nothing is started, and the reason is told', async (t) => {
