@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createAdapters } from '../../../adapters/index.ts';
-import { createCore } from '../../../core/index.ts';
+import { type Adapter, createCore } from '../../../core/index.ts';
+import type { Entry } from '../../../core/auth/entry.ts';
+import { BlockhouseError } from '../../../core/errors.ts';
+import { secretVariables } from '../../../core/gateway/known-secrets.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
 t.test('they are those of auth.json, also under another name of a provider, and of the environment, used or not', async (t) => {
@@ -24,4 +27,17 @@ t.test('they are those of auth.json, also under another name of a provider, and 
   writeFileSync(join(workspace, 'auth.json'), 'damaged', { mode: 0o600 });
   core.credentials?.refresh(true);
   t.equal(mask('of-the-file'), '[redacted]');
+});
+
+t.test('the variables of keys are those of adapters and those that entries name; an entry that can not be used names none', async (t) => {
+  const settings = { apiKey: { secret: true, env: ['OPENAI_API_KEY'] }, baseURL: { env: ['OPENAI_BASE_URL'] } };
+  const upstreams = [
+    { id: 'openai', aliases: ['gpt'], settings },
+    { id: 'broken', aliases: [], settings: {} },
+  ] as unknown as Adapter[];
+  const entry = (name: string) => {
+    if (name === 'broken') throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'It is damaged.');
+    return name === 'gpt' ? ({ settings: {}, fields: { apiKeyEnv: 'GPT_KEY' } } as unknown as Entry) : undefined;
+  };
+  t.strictSame([...secretVariables(upstreams, { entry })], ['OPENAI_API_KEY', 'GPT_KEY']);
 });

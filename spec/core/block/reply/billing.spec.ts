@@ -1,6 +1,6 @@
 // What a call costs, and its line in the ledger.
 import t from 'tap';
-import { Billing } from '../../../../core/block/reply/billing.ts';
+import { Billing, type BillingOptions } from '../../../../core/block/reply/billing.ts';
 import type { Candidate } from '../../../../core/block/status/candidates.ts';
 import { createBus } from '../../../../core/bus.ts';
 import type { Gateway } from '../../../../core/gateway/gateway.ts';
@@ -11,7 +11,7 @@ const CANDIDATE: Candidate = { provider: 'p', model: 'gpt-4o', config: {} };
 const NOW = Date.parse('2026-11-20T14:03:22.123Z');
 const USAGE = { inputTokens: 1000, outputTokens: 100, totalTokens: 1100 };
 
-function billingOf(workspace: string, provider = 'openai') {
+function billingOf(workspace: string, provider = 'openai', ofKeys: Pick<BillingOptions, 'countForKey' | 'assertForKey'> = {}) {
   const bus = createBus();
   const billed: unknown[] = [];
   bus.on('call.billed', (fact) => billed.push(fact));
@@ -20,7 +20,7 @@ function billingOf(workspace: string, provider = 'openai') {
   const pricedAs: Gateway['pricedAs'] = (call) =>
     call.provider === 'p' && call.config?.baseURL === undefined ? { provider, model: call.model.replace('long/', '') } : undefined;
   const gateway = { pricedAs } as unknown as Gateway;
-  return { billing: new Billing({ gateway, ledger, prices: new Prices(), bus, now: () => NOW }), ledger, billed };
+  return { billing: new Billing({ gateway, ledger, prices: new Prices(), bus, now: () => NOW, ...ofKeys }), ledger, billed };
 }
 
 t.test('a call is in the ledger when its bill resolves', async (t) => {
@@ -68,4 +68,38 @@ t.test('a model at another address, or of an unknown provider, has no price', as
   t.strictSame(await billing.worstCase({ ...elsewhere, config: { ...elsewhere.config, maxTokens: 10 } }, 1000), { tokens: 1010, usd: null });
   t.strictSame(await billing.worstCase({ ...CANDIDATE, provider: 'nope' }, 1), { tokens: 4097, usd: null });
   t.strictSame(await billingOf(t.testdir({}), '').billing.worstCase(CANDIDATE, 1), { tokens: 4097, usd: null });
+});
+
+t.test('what is used for a message of a key counts for the key as well, and the key may refuse it', async (t) => {
+  const [counted, asked] = [[] as unknown[], [] as unknown[]];
+  const { billing } = billingOf(t.testdir({}), 'openai', {
+    countForKey: async (call) => void counted.push(call),
+    assertForKey: async (call) => void asked.push(call),
+  });
+  const call = {
+    id: 'c1',
+    call: 7,
+    block: 'ada',
+    candidate: CANDIDATE,
+    purpose: 'chat',
+    messageId: 'm1',
+    usage: USAGE,
+    latencyMs: 7,
+    ttftMs: 3,
+    failed: false,
+  } as const;
+  await billing.write({ ...call, pricedAs: undefined, key: 'app' });
+  const { costUsd } = await billing.write({ ...call, id: 'c2', pricedAs: { provider: 'openai', model: 'gpt-4o' }, key: 'app' });
+  await billing.writeTool(
+    { id: 'c3', at: '2026-11-20T14:03:22.123Z', block: 'ada', provider: 'bank', model: 'pay', usage: null, costUsd: 2, messageId: 'm1' },
+    'app',
+  );
+  t.match(counted, [
+    { key: 'app', costUsd: null, leastUsd: null },
+    { key: 'app', costUsd, leastUsd: undefined },
+    { key: 'app', costUsd: 2, purpose: 'tool' },
+  ]);
+  const wanted = { key: 'app', provider: 'openai', model: 'gpt-4o', pricedAs: undefined, isFirst: true };
+  await billing.assertForKey(wanted);
+  t.strictSame(asked, [wanted]);
 });
