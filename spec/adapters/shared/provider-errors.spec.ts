@@ -95,3 +95,20 @@ t.test('what is said of a body without a message', async (t) => {
   ];
   for (const [status, text, said] of table) t.match(fallbackMessage(errorAnswer(status, {}, text)), said);
 });
+
+t.test('a refusal without a code for its reason has it by its words', async (t) => {
+  const words: [message: string, reason: string | undefined][] = [
+    ['prompt is too long: 210000 tokens > 200000 maximum', 'context'],
+    ["This model's maximum context length is 8192 tokens.", 'context'],
+    ['The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).', 'context'],
+    ['Input is too long for requested model.', 'context'],
+    ["The prompt triggered Azure OpenAI's content management policy.", 'content'],
+    ['Your prompt was flagged as potentially violating our usage policy.', 'content'],
+    ['There is no such model.', undefined],
+  ];
+  for (const [message, refusedFor] of words) {
+    t.equal(fromProviderError({ kind: 'rejected', message }, { name: 'A', secrets: [] }).refusedFor, refusedFor, message);
+    t.equal(fromProviderError({ kind: 'failed', message }, { name: 'A', secrets: [] }).refusedFor, undefined, 'a failure is no refusal');
+    t.equal(fromProviderError({ kind: 'rejected', message, refusedFor: 'content' }, { name: 'A', secrets: [] }).refusedFor, 'content', 'a code says more');
+  }
+});
