@@ -103,7 +103,7 @@ export class Book implements ServerBook {
     return { name, definition, start, settings, era: isFresh ? era : undefined, secrets, ownSecrets: this.#ownSecrets(template, start) };
   }
 
-  /** Those that stand in its entry as `${auth:…}`, and what its variables have of secrets: HOME is none, and results may have it. */
+  /** Those that stand in its entry as `${auth:…}`, and the values of its variables that are secret: HOME is not, and results may show it. */
   #ownSecrets({ command = '', args = [], env = {}, url = '', headers = {} }: ServerEntry['template'], start: ServerStart): readonly string[] {
     const texts = [command, ...args, ...Object.values(env), url, ...Object.values(headers)];
     const stored = secretsNamedIn(texts).flatMap(({ server, field }) => this.secret(server, field) ?? []);

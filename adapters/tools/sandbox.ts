@@ -1,7 +1,7 @@
 // Puts a program into a sandbox of bubblewrap: no home, no network unless it is asked for, and a file system of which little may be written. Linux alone.
 //
 // never-without: a program for which a sandbox was asked is not started where there is none.
-// no-home: to show a command never shows the home or the workspace, where the keys are: of one that lies in them directly, or in a folder above them, only its own file is there.
+// no-home: a program in the sandbox never sees the home or the workspace, where the keys are. Of a command that lies directly in one of them, or in a folder above them, it sees that file alone.
 import { existsSync, realpathSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';

@@ -105,7 +105,7 @@ export interface BlockQuestion {
   readonly conversation: string;
   /** The client's own id of the question. */
   readonly idempotencyKey?: string | undefined;
-  /** What it gets if it would be a new message. */
+  /** The error for a question that is no message yet; one that was sent before gets its answer. */
   readonly refusal?: BlockhouseError | undefined;
   /** The key that the client has presented; undefined for the token of the workspace. */
   readonly key?: { readonly name: string; readonly hash: string; readonly trusted?: boolean | undefined } | undefined;
@@ -116,7 +116,7 @@ export interface BlockQuestion {
 export interface AgentMessage {
   /** Checked when it is sent. */
   readonly body: PostMessage;
-  /** What it gets if it would be a new message. */
+  /** The error for a message that was not sent before; one that was is found again. */
   readonly refusal?: BlockhouseError | undefined;
   /** The key that it has presented; undefined for the token of the workspace. */
   readonly key?: { readonly name: string; readonly hash: string; readonly trusted?: boolean | undefined } | undefined;

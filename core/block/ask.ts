@@ -67,7 +67,7 @@ export async function earlier(block: Block, clientId: string): Promise<string | 
   }
 }
 
-/** What is under way, by what it is known by: of two at once, the second one sees what the first has done. */
+/** The work under way of each block, by a text that says what must not run at once: the second one begins when the first has ended. */
 const underWay = new WeakMap<Block, Map<string, Promise<unknown>>>();
 
 async function oneByOne<T>(block: Block, known: string, work: () => Promise<T>): Promise<T> {

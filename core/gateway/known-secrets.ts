@@ -17,7 +17,7 @@ export function knownSecrets(upstreams: readonly Adapter[], credentials: Pick<Cr
   return [...new Set(secrets)].filter((secret): secret is string => secret !== undefined && secret !== '');
 }
 
-/** The variables that calls have secrets of: those of adapters, of presets, and those that entries of auth.json name. An entry that can't be used names none. */
+/** The variables from which calls may get secrets: those of adapters and presets, and those that entries of auth.json name. An entry that can't be used names none. */
 export function secretVariables(upstreams: readonly Adapter[], credentials: Pick<CredentialStore, 'entry'> | undefined): Set<string> {
   const variables = upstreams.flatMap(({ id, aliases, settings }) => [
     ...Object.values(settings).flatMap((spec) => (spec.secret === true ? (spec.env ?? []) : [])),

@@ -32,7 +32,7 @@ export class CapReports {
     if (room !== true) throw this.refusal(key, room);
   }
 
-  /** The same error, for who throws it later or not at all. */
+  /** The error that `assertRoom` throws, where the caller decides whether to throw it. */
   refusal({ name }: Pick<NamedKey, 'name'>, room: NoRoom): BlockhouseError {
     const { bound, cap, isUnderWay, resets, retryAfterMs } = room;
     if (!isUnderWay) this.#tell(name, room);

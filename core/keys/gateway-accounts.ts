@@ -11,14 +11,15 @@
 import { isoTime } from '../base/iso-time.ts';
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
-import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import { type BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, CallToCount, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NotedCall, OpenCall, PeriodSpend } from '../store/port.ts';
-import type { CostsReport, Usage } from '../types.ts';
+import type { CostsReport } from '../types.ts';
 import { finalCost, outputOf } from './call-note.ts';
+import { assertPriced, isBounded, NO_USAGE } from './call-price.ts';
 import { CapReports } from './cap-reports.ts';
 import type { KeySums } from './call-sums.ts';
 import { HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
@@ -48,11 +49,6 @@ type Finished = CoreEvents['call.finished'];
 /** How the request ids of such lines begin; those of clients have no slash. */
 const OF_BLOCK = 'block/';
 const OF_UNKNOWN_LENGTH: RateCost = { tokens: 0 };
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-/** A token that stays in the cache for an hour. */
-const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
-/** The least answer of a model that writes. */
-const LEAST_ANSWER: Usage = { ...HOUR_IN_CACHE, outputTokens: 1, totalTokens: 2 };
 /** The cost of a call of which nothing is known. */
 const NO_COST: Pick<OpenCall, 'costUsd' | 'leastUsd'> = { costUsd: null };
 
@@ -210,7 +206,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
   /**
    * Rejects with KEY_CAP_REACHED for the first call of a message to a block whose key has reached a cap by now, and with PRICE_UNKNOWN for a call that the key would refuse
-   * if it made the call itself. One that was revoked or can't be read refuses what it refused before, and one that nobody knows any more nothing.
+   * if it made the call itself. A key that was revoked or can't be read refuses what it refused before; one that is forgotten refuses nothing.
    */
   async assertForKey({ key: name, provider, model, pricedAs, isFirst }: CallToCount): Promise<void> {
     const key = this.#options.keys.lastKnown(name);
@@ -223,7 +219,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     assertPriced(key, call, pricer, this.#unbilled.isRefused(call));
   }
 
-  /** The refusal of a key that has reached a cap. What calls under way may use up is not used up. */
+  /** The error for a key that has spent what a cap allows; what its calls under way may use does not count. */
   async #capOf(sums: KeySums): Promise<BlockhouseError | undefined> {
     const room = await this.#options.ledger.room(sums, sums, this.#options.now());
     return room === true || room.isUnderWay ? undefined : this.#caps.refusal(sums, room);
@@ -375,26 +371,4 @@ class KeyPass implements Hold {
 /** In which its key was when the call was accepted, or sent if its account is held. */
 function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | undefined {
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.owner.group ?? undefined) : group;
-}
-
-/** What decides whether a call has a price. */
-type CallToPrice = Pick<AccountedCall, 'adapterId' | 'model' | 'hasOutput' | 'asksForHourInCache'>;
-
-/** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */
-function assertPriced(key: NamedKey, call: CallToPrice, pricer: Pricer, wasUncounted: boolean): void {
-  const { exact } = pricer;
-  if (exact(NO_USAGE) === null || (wasUncounted && !isBounded(call, pricer))) throw priceUnknown(key, call, '');
-  if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
-}
-
-/** True if it is known what an answer costs at least that tells nothing of that. */
-function isBounded({ hasOutput }: Pick<AccountedCall, 'hasOutput'>, { least }: Pricer): boolean {
-  return least(hasOutput ? LEAST_ANSWER : HOUR_IN_CACHE) !== null;
-}
-
-function priceUnknown(key: NamedKey, { adapterId, model }: CallToPrice, what: string): BlockhouseError {
-  const group = key.bounds.find(({ kind, unpriced }) => kind === 'group' && unpriced === 'refuse');
-  const ofGroup = group === undefined ? '' : `, and \`blockhouse key group set ${group.name} --unpriced allow\``;
-  const message = `The price of ${adapterId}/${model}${what} is not known, and the key ${key.name} refuses calls that its cap would not count. Ask a model with a known price, or allow such calls: \`blockhouse key set ${key.name} --unpriced allow\`${ofGroup}.`;
-  return new BlockhouseError('PRICE_UNKNOWN', message);
 }

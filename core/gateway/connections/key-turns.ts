@@ -9,7 +9,7 @@ import type { KeyedCall, KeyRing } from './key-ring.ts';
 import type { EntryKeys } from './key-rings.ts';
 import { keyFaultOf, type KeyState } from './key-state.ts';
 
-/** A call that needs longer to go on, because its costs must be noted or the end of another call waited for, takes a key without one that is kept. */
+/** So long a key is kept for a call. One that needs longer, to note its costs or to wait for another call, asks for a key as if it were new. */
 const KEEP_MS = 2000;
 
 /** The turns of one call. */

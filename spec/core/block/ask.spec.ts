@@ -159,6 +159,22 @@ t.test(
   },
 );
 
+t.test('the messages of one key leave room for others by their size, too', async (t) => {
+  const { one } = await running(t, {}, { queue: { cap: 100 } });
+  await one.blocks.ask('ada', say('first', { key: APP, idempotencyKey: 'first' }));
+  const long = '…'.repeat(262_144 - 1); // three quarters of a MiB in UTF-8
+  const taken: boolean[] = [];
+  for (let each = 0; each < 9; each += 1)
+    taken.push(
+      await one.blocks.ask('ada', say(`${each}${long}`, { key: APP, idempotencyKey: `k${each}` })).then(
+        () => true,
+        ({ code }) => code !== 'QUEUE_FULL',
+      ),
+    );
+  t.strictSame(taken, [...Array<boolean>(7).fill(true), false, false]);
+  await one.blocks.ask('ada', say(`x${long}`, { key: { name: 'other', hash: 'h-other' } }));
+});
+
 t.test('a stopped block with autoStart is started before anything is queued', async (t) => {
   const { one, daemon } = await running(t, {}, { autoStart: true });
   await one.blocks.stop('ada');
