@@ -288,6 +288,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
   #admitNow(pass: KeyPass): Promise<void> | undefined {
     const key = this.#stillAllowed(pass);
+    pass.owner = key; // it may be in another group since
     const room = isHeld(key) ? this.#options.ledger.room(this.#held.sumsOf(key), NOTHING_UNDER_WAY) : true;
     if (room instanceof Promise) return room.then((answer) => this.#caps.assertRoom(key, answer));
     this.#caps.assertRoom(key, room);
@@ -350,7 +351,8 @@ async function* withoutBlocks(lines: AsyncIterable<GatewayCall>): AsyncGenerator
 class KeyPass implements Hold {
   readonly call: AccountedCall;
   readonly readsOn = false;
-  readonly owner: NamedKey;
+  /** Its key, as it was when the call was sent last. */
+  owner: NamedKey;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
   readonly #admit: (pass: KeyPass) => Promise<void> | undefined;
@@ -368,7 +370,7 @@ class KeyPass implements Hold {
   }
 }
 
-/** In which its key was when the call was accepted, or sent if its account is held. */
+/** In which its key was when the call was sent last. */
 function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | undefined {
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.owner.group ?? undefined) : group;
 }

@@ -260,6 +260,23 @@ t.test('a cap that a key gets while its calls wait binds those that are not sent
   t.equal(adapter.calls.length, 1);
 });
 
+t.test('calls that wait while their key without limits comes into a group count for that group, so its cap binds the later ones', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    await LONG(call);
+  };
+  const { core, adapter } = await coreWith(t, { steps: [wait], queue: { concurrency: 1 } });
+  await core.keys?.setGroup('team', { tokensPerMonth: 1 });
+  await core.keys?.create('app');
+  const codes = [1, 2, 3, 4].map(() => codeOf(core.chat(REQUEST, APP)));
+  await until('the first is sent', () => adapter.calls.length === 1);
+  await core.keys?.change('app', { group: 'team' });
+  held.open();
+  t.same(await Promise.all(codes), ['ok', 'ok', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED'], 'the first was sent before, and the second finds nothing spent');
+  t.equal((await core.accounts?.spent('group', 'team'))?.month.tokens, 1000);
+});
+
 t.test('what was sent is paid for, also where its caller left before the first text', async (t) => {
   const leaving = new AbortController();
   const silence: Step = async (call) => {
