@@ -14,6 +14,7 @@ import type { CoreBus, CoreEvents } from '../bus.ts';
 import { type BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, CallToCount, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { assertPriceRead } from '../gateway/known-price.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NotedCall, OpenCall, PeriodSpend } from '../store/port.ts';
@@ -213,6 +214,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (key === undefined || !isHeld(key)) return;
     const capped = isFirst && (await this.#capOf(this.#held.sumsOf(key)));
     if (capped) throw capped;
+    if (countsUnpriced(key)) assertPriceRead(pricedAs);
     if (!key.refusesUnpriced) return;
     const pricer = pricedAs === undefined ? NO_PRICE : await this.#options.prices.pricer(pricedAs);
     const call = { key: name, adapterId: provider, model, hasOutput: true, asksForHourInCache: () => false };
@@ -246,6 +248,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #reserve = (hold: KeyHold, atOnce: boolean): Promise<void> | undefined => {
     const { prices, ledger } = this.#options;
     const pricedAs = this.#pricedAs(hold.call);
+    if (countsUnpriced(hold.owner)) assertPriceRead(pricedAs);
     const pricer = pricedAs === undefined ? NO_PRICE : prices.known(pricedAs);
     if (pricer === undefined && pricedAs !== undefined) return this.#reserveWith(hold, prices.pricer(pricedAs));
     if (atOnce && hold.hasRoom) return this.#held.take(hold, pricer ?? NO_PRICE, ledger.meanOutput(hold.owner.name));
@@ -340,6 +343,11 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #tell = (error: unknown): void => {
     this.#options.bus.emit('workspace.fault', { what: 'gateway-ledger.jsonl', error: toBlockhouseError(error).message });
   };
+}
+
+/** True for a cap in USD that lets calls without a price through. */
+function countsUnpriced({ capsUsd, refusesUnpriced }: NamedKey): boolean {
+  return capsUsd && !refusesUnpriced;
 }
 
 /** once-in-all. */
