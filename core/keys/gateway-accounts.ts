@@ -283,11 +283,19 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return this.#held.take(hold, pricer, meanOutput);
   }
 
-  /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides: also by calls that have ended and wait for the price data. */
-  readonly #admit = (pass: KeyPass): Promise<void> | undefined => {
-    if (isHeld(this.#stillAllowed(pass)) && this.#pricing.size > 0) return Promise.all(this.#pricing).then(() => this.#admitNow(pass));
-    return this.#admitNow(pass);
-  };
+  /** A call whose key had no limits when it came, and may have some since. */
+  readonly #admit = (pass: KeyPass): Promise<void> | undefined => (isHeld(this.#stillAllowed(pass)) ? this.#admitHeld(pass) : this.#admitNow(pass));
+
+  /** What is spent by now decides, also by calls that have ended and wait for the price data; and its price, as for any other call of the key. */
+  async #admitHeld(pass: KeyPass): Promise<void> {
+    const pricedAs = this.#pricedAs(pass.call);
+    const pricer = pricedAs === undefined ? NO_PRICE : await this.#options.prices.pricer(pricedAs);
+    await Promise.all(this.#pricing);
+    const key = this.#stillAllowed(pass);
+    if (countsUnpriced(key)) assertPriceRead(pricedAs);
+    if (key.refusesUnpriced) assertPriced(key, pass.call, pricer, this.#unbilled.isRefused(pass.call));
+    await this.#admitNow(pass);
+  }
 
   #admitNow(pass: KeyPass): Promise<void> | undefined {
     const key = this.#stillAllowed(pass);

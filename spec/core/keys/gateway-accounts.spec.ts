@@ -510,6 +510,22 @@ t.test('a key may ask for the name that its client uses, or for the model itself
   t.equal(await codeOf(core.chat({ ...REQUEST, model: 'fast' }, APP)), 'KEY_FORBIDDEN', 'a name alone does not choose a provider');
 });
 
+t.test('a key without limits that refuses unknown prices while its calls wait sends no more of them', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    await LONG(call);
+  };
+  const { core, adapter } = await coreWith(t, { steps: [wait], queue: { concurrency: 1 } });
+  await core.keys?.create('app');
+  const codes = [1, 2, 3].map(() => codeOf(core.chat({ ...REQUEST, model: 'nobody-knows-its-price' }, APP)));
+  await until('the first is sent', () => adapter.calls.length === 1);
+  await core.keys?.change('app', { usdPerDay: 1, unpriced: 'refuse' });
+  held.open();
+  t.same(await Promise.all(codes), ['ok', 'PRICE_UNKNOWN', 'PRICE_UNKNOWN']);
+  t.equal(adapter.calls.length, 1);
+});
+
 t.test('while prices.json could never be read, a cap in USD lets no call through whose price may stand there', async (t) => {
   const workspace = testFolder(t, { 'prices.json': '{"models": ' });
   const { core, adapter } = await coreWith(t, { workspace });
