@@ -125,7 +125,12 @@ export function logFacts(core: Core, log: Logger): void {
   core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json reloaded'));
   core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; what was read of it before stays in use'));
   core.events.on('models.damaged', (fact) => log.error(fact, 'models.json is damaged; what was read of it before stays in use'));
-  core.events.on('prices.damaged', (fact) => log.error(fact, 'prices.json is damaged; what was read of it before stays in use'));
+  core.events.on('prices.damaged', (fact) =>
+    log.error(
+      fact,
+      'prices.json is damaged; what was read of it before stays in use, and without that, caps in USD let only models with a price in auth.json through',
+    ),
+  );
   core.events.on('keys.damaged', (fact) => log.error(fact, 'keys.json is damaged; its keys are refused'));
   core.events.on('key.capped', ({ group, ...fact }) => log.warn({ ...fact, ...(group !== null && { group }) }, 'a cap of a key is reached'));
   core.events.on('debug.started', (fact) => log.warn(fact, 'bodies of the calls of a key are kept'));

@@ -13,6 +13,8 @@ export interface PricedModel {
   readonly address?: string | undefined;
   /** The connection whose answers tell what they cost; undefined where they don't. */
   readonly toldBy?: string | undefined;
+  /** Its price may stand in prices.json, which could never be read. So nobody knows it, and a cap in USD would not count the call. */
+  readonly isUnread?: true | undefined;
 }
 
 /** A call of a block that will count for a key. */

@@ -3,6 +3,7 @@ import { type Endpoint, mayCostMore } from '../auth/endpoint.ts';
 import type { FiledPrices } from '../auth/price-file.ts';
 import { originOf, type ResolvedSettings } from '../auth/settings.ts';
 import { urlOf } from '../base/url.ts';
+import { BlockhouseError } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import type { ShownPrice } from '../types.ts';
@@ -57,7 +58,7 @@ function stated(adapter: Adapter, settings: ResolvedSettings, model: string, tie
     return isDearer ? undefined : { from: 'own', priced: { provider: own.slice(0, own.indexOf('/')), model: own.slice(own.indexOf('/') + 1) } };
   if (own !== undefined) return isDearer ? undefined : { from: 'own', priced: { provider: adapter.id, model, rates: own } };
   const rates = filed?.ratesOf(adapter.id, model) ?? (name === undefined ? undefined : filed?.ratesOf(adapter.id, name));
-  if (rates === 'unknown') return undefined;
+  if (rates === 'unknown') return tellsCost(adapter, settings) ? undefined : { from: 'file', priced: { provider: '', model, isUnread: true } };
   if (rates !== undefined) return isDearer ? undefined : { from: 'file', priced: { provider: adapter.id, model, rates } };
   if (isOwnServer(adapter, endpoint, settings) && adapter.passedOn?.test(model) !== true) return { from: 'own', priced: { provider: FREE, model } };
   if (endpoint === undefined) return dataPrice(adapter, settings, model, tier);
@@ -86,6 +87,14 @@ function dataPrice(adapter: Adapter, settings: ResolvedSettings, model: string, 
   if (adapter.pricesAs === undefined || !isOwnHost(adapter, settings)) return undefined;
   const name = adapter.pricedModel === undefined ? model : adapter.pricedModel({ model, settings, tier });
   return name === undefined ? undefined : { from: 'data', priced: { provider: adapter.pricesAs, model: name } };
+}
+
+/** Throws WORKSPACE_DAMAGED for a call whose price may stand in a prices.json that could never be read: a cap in USD would not count it. */
+export function assertPriceRead(priced: PricedModel | undefined): void {
+  if (priced?.isUnread !== true) return;
+  const message =
+    "prices.json of the workspace can't be used, and may have the price of this model. Until it is repaired or removed, no call of it is made under a cap in USD.";
+  throw new BlockhouseError('WORKSPACE_DAMAGED', message);
 }
 
 /** Of calls that are made now. */

@@ -14,6 +14,7 @@ import type { CoreBus, CoreEvents } from '../bus.ts';
 import { type BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, CallToCount, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { assertPriceRead } from '../gateway/known-price.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NotedCall, OpenCall, PeriodSpend } from '../store/port.ts';
@@ -213,6 +214,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (key === undefined || !isHeld(key)) return;
     const capped = isFirst && (await this.#capOf(this.#held.sumsOf(key)));
     if (capped) throw capped;
+    if (countsUnpriced(key)) assertPriceRead(pricedAs);
     if (!key.refusesUnpriced) return;
     const pricer = pricedAs === undefined ? NO_PRICE : await this.#options.prices.pricer(pricedAs);
     const call = { key: name, adapterId: provider, model, hasOutput: true, asksForHourInCache: () => false };
@@ -246,6 +248,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #reserve = (hold: KeyHold, atOnce: boolean): Promise<void> | undefined => {
     const { prices, ledger } = this.#options;
     const pricedAs = this.#pricedAs(hold.call);
+    if (countsUnpriced(hold.owner)) assertPriceRead(pricedAs);
     const pricer = pricedAs === undefined ? NO_PRICE : prices.known(pricedAs);
     if (pricer === undefined && pricedAs !== undefined) return this.#reserveWith(hold, prices.pricer(pricedAs));
     if (atOnce && hold.hasRoom) return this.#held.take(hold, pricer ?? NO_PRICE, ledger.meanOutput(hold.owner.name));
@@ -280,14 +283,23 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return this.#held.take(hold, pricer, meanOutput);
   }
 
-  /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides: also by calls that have ended and wait for the price data. */
-  readonly #admit = (pass: KeyPass): Promise<void> | undefined => {
-    if (isHeld(this.#stillAllowed(pass)) && this.#pricing.size > 0) return Promise.all(this.#pricing).then(() => this.#admitNow(pass));
-    return this.#admitNow(pass);
-  };
+  /** A call whose key had no limits when it came, and may have some since. */
+  readonly #admit = (pass: KeyPass): Promise<void> | undefined => (isHeld(this.#stillAllowed(pass)) ? this.#admitHeld(pass) : this.#admitNow(pass));
+
+  /** What is spent by now decides, also by calls that have ended and wait for the price data; and its price, as for any other call of the key. */
+  async #admitHeld(pass: KeyPass): Promise<void> {
+    const pricedAs = this.#pricedAs(pass.call);
+    const pricer = pricedAs === undefined ? NO_PRICE : await this.#options.prices.pricer(pricedAs);
+    await Promise.all(this.#pricing);
+    const key = this.#stillAllowed(pass);
+    if (countsUnpriced(key)) assertPriceRead(pricedAs);
+    if (key.refusesUnpriced) assertPriced(key, pass.call, pricer, this.#unbilled.isRefused(pass.call));
+    await this.#admitNow(pass);
+  }
 
   #admitNow(pass: KeyPass): Promise<void> | undefined {
     const key = this.#stillAllowed(pass);
+    pass.owner = key; // it may be in another group since
     const room = isHeld(key) ? this.#options.ledger.room(this.#held.sumsOf(key), NOTHING_UNDER_WAY) : true;
     if (room instanceof Promise) return room.then((answer) => this.#caps.assertRoom(key, answer));
     this.#caps.assertRoom(key, room);
@@ -341,6 +353,11 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   };
 }
 
+/** True for a cap in USD that lets calls without a price through. */
+function countsUnpriced({ capsUsd, refusesUnpriced }: NamedKey): boolean {
+  return capsUsd && !refusesUnpriced;
+}
+
 /** once-in-all. */
 async function* withoutBlocks(lines: AsyncIterable<GatewayCall>): AsyncGenerator<GatewayCall> {
   for await (const line of lines) if (!line.requestId.startsWith(OF_BLOCK)) yield line;
@@ -350,7 +367,8 @@ async function* withoutBlocks(lines: AsyncIterable<GatewayCall>): AsyncGenerator
 class KeyPass implements Hold {
   readonly call: AccountedCall;
   readonly readsOn = false;
-  readonly owner: NamedKey;
+  /** Its key, as it was when the call was sent last. */
+  owner: NamedKey;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
   readonly #admit: (pass: KeyPass) => Promise<void> | undefined;
@@ -368,7 +386,7 @@ class KeyPass implements Hold {
   }
 }
 
-/** In which its key was when the call was accepted, or sent if its account is held. */
+/** In which its key was when the call was sent last. */
 function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | undefined {
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.owner.group ?? undefined) : group;
 }

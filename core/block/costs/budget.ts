@@ -22,8 +22,13 @@ export interface BudgetQuestion {
 }
 
 /** True if a cap is set. */
-export function hasCaps({ dailyUsd, monthlyUsd, dailyTokens }: Budget): boolean {
-  return dailyUsd !== null || monthlyUsd !== null || dailyTokens !== null;
+export function hasCaps(budget: Budget): boolean {
+  return capsUsd(budget) || budget.dailyTokens !== null;
+}
+
+/** True if a cap in USD is set. */
+export function capsUsd({ dailyUsd, monthlyUsd }: Budget): boolean {
+  return dailyUsd !== null || monthlyUsd !== null;
 }
 
 interface CapStand {

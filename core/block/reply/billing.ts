@@ -6,7 +6,7 @@ import type { CoreBus } from '../../bus.ts';
 import { BlockhouseError } from '../../errors.ts';
 import type { CallToCount } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import { isPriceKnown } from '../../gateway/known-price.ts';
+import { assertPriceRead, isPriceKnown } from '../../gateway/known-price.ts';
 import type { PricedModel, Prices } from '../../gateway/pricing.ts';
 import type { CallPurpose } from '../../schemas/block-costs.ts';
 import type { Usage } from '../../schemas/chat.ts';
@@ -92,8 +92,9 @@ export class Billing {
     await this.#options.assertForKey?.(call);
   }
 
-  /** What a call of this size costs at most; `usd` is null when the price is not known. */
-  async worstCase(candidate: Candidate, inputTokens: number): Promise<WorstCase> {
+  /** What a call of this size costs at most; `usd` is null when the price is not known. With a cap in USD (`countsUsd`), it rejects with WORKSPACE_DAMAGED where the price can't be read. */
+  async worstCase(candidate: Candidate, inputTokens: number, countsUsd = false): Promise<WorstCase> {
+    if (countsUsd) assertPriceRead(this.pricedAs(candidate));
     const outputTokens = candidate.config.maxTokens ?? DEFAULT_MAX_TOKENS;
     // To write into a cache costs more than to send.
     const cacheWriteTokens = candidate.config.cacheControl === true ? inputTokens : 0;

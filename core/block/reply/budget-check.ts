@@ -7,7 +7,7 @@ import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BudgetStand } from '../../schemas/block-costs.ts';
 import type { BudgetVerdict, WorstCase } from '../../store/port.ts';
 import { CallRefused, type Pause } from '../actor/call-refused.ts';
-import { hasCaps, judgeBudget } from '../costs/budget.ts';
+import { capsUsd, hasCaps, judgeBudget } from '../costs/budget.ts';
 import type { Candidate } from '../status/candidates.ts';
 import type { BlockContext } from './block-context.ts';
 
@@ -19,7 +19,7 @@ export async function checkBudget(
   inputTokens: number,
 ): Promise<Pause | undefined> {
   if (!hasCaps(config.budget) || candidate === undefined) return undefined;
-  return pauseAt(context, config, await context.world.calls.billing.worstCase(candidate, inputTokens));
+  return pauseAt(context, config, await context.world.calls.billing.worstCase(candidate, inputTokens, capsUsd(config.budget)));
 }
 
 /** The same for what costs at most this. */
@@ -45,7 +45,7 @@ export async function reserveCall(context: BlockContext, { id, candidate, inputT
   while (!signal.aborted) {
     const { budget } = await context.files.config.read();
     if (!hasCaps(budget)) return;
-    const { usd, tokens } = await calls.billing.worstCase(candidate, inputTokens);
+    const { usd, tokens } = await calls.billing.worstCase(candidate, inputTokens, capsUsd(budget));
     const worstCase = { usd: usd === null ? null : usd * many, tokens: tokens * many };
     const reserved = await store.ledger.reserve({ id, block: context.name, budget, worstCase }, signal);
     if (reserved.kind === 'ok') return;

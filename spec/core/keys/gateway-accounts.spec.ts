@@ -22,7 +22,7 @@ import type { GatewayBook, UnderWay } from '../../../core/store/port.ts';
 import type { ChatRequest } from '../../../core/types.ts';
 import { gate, HELLO, type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
 import { testFolder } from '../../support/test-folder.ts';
-import { until } from '../../support/until.ts';
+import { until, untilSo } from '../../support/until.ts';
 
 const NOW = Date.parse('2026-11-22T23:00:00.000Z');
 const REQUEST = { adapter: 'stepped', model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] } as const;
@@ -260,6 +260,23 @@ t.test('a cap that a key gets while its calls wait binds those that are not sent
   t.equal(adapter.calls.length, 1);
 });
 
+t.test('calls that wait while their key without limits comes into a group count for that group, so its cap binds the later ones', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    await LONG(call);
+  };
+  const { core, adapter } = await coreWith(t, { steps: [wait], queue: { concurrency: 1 } });
+  await core.keys?.setGroup('team', { tokensPerMonth: 1 });
+  await core.keys?.create('app');
+  const codes = [1, 2, 3, 4].map(() => codeOf(core.chat(REQUEST, APP)));
+  await until('the first is sent', () => adapter.calls.length === 1);
+  await core.keys?.change('app', { group: 'team' });
+  held.open();
+  t.same(await Promise.all(codes), ['ok', 'ok', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED'], 'the first was sent before, and the second finds nothing spent');
+  t.equal((await core.accounts?.spent('group', 'team'))?.month.tokens, 1000);
+});
+
 t.test('what was sent is paid for, also where its caller left before the first text', async (t) => {
   const leaving = new AbortController();
   const silence: Step = async (call) => {
@@ -491,6 +508,51 @@ t.test('a key may ask for the name that its client uses, or for the model itself
   t.equal(await codeOf(core.chat({ ...REQUEST, model: 'o1' }, { ...APP, askedAs: 'fast' })), 'ok');
   t.equal(await codeOf(core.chat({ ...REQUEST, model: 'o1' }, { ...APP, askedAs: 'slow' })), 'KEY_FORBIDDEN');
   t.equal(await codeOf(core.chat({ ...REQUEST, model: 'fast' }, APP)), 'KEY_FORBIDDEN', 'a name alone does not choose a provider');
+});
+
+t.test('a key without limits that refuses unknown prices while its calls wait sends no more of them', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    await LONG(call);
+  };
+  const { core, adapter } = await coreWith(t, { steps: [wait], queue: { concurrency: 1 } });
+  await core.keys?.create('app');
+  const codes = [1, 2, 3].map(() => codeOf(core.chat({ ...REQUEST, model: 'nobody-knows-its-price' }, APP)));
+  await until('the first is sent', () => adapter.calls.length === 1);
+  await core.keys?.change('app', { usdPerDay: 1, unpriced: 'refuse' });
+  held.open();
+  t.same(await Promise.all(codes), ['ok', 'PRICE_UNKNOWN', 'PRICE_UNKNOWN']);
+  t.equal(adapter.calls.length, 1);
+});
+
+t.test('while prices.json could never be read, a cap in USD lets no call through whose price may stand there', async (t) => {
+  const workspace = testFolder(t, { 'prices.json': '{"models": ' });
+  const { core, adapter } = await coreWith(t, { workspace });
+  await core.keys?.setGroup('team', { usdPerMonth: 1 });
+  for (const [key, limits] of Object.entries({
+    usd: { usdPerDay: 1 },
+    member: { group: 'team' },
+    sure: { usdPerDay: 1, unpriced: 'refuse' },
+    tokens: { tokensPerDay: 9999 },
+  } as const))
+    await core.keys?.create(key, limits);
+  const ask = (key: string) => codeOf(core.chat(REQUEST, { key }));
+  t.same([await ask('usd'), await ask('member'), await ask('sure')], ['WORKSPACE_DAMAGED', 'WORKSPACE_DAMAGED', 'PRICE_UNKNOWN']);
+  t.equal(adapter.calls.length, 0);
+  t.equal(await ask('tokens'), 'ok', 'a cap in tokens counts them');
+  const call = {
+    key: 'usd',
+    provider: 'stepped',
+    model: 'gpt-4o-mini',
+    pricedAs: { provider: '', model: 'gpt-4o-mini', isUnread: true },
+    isFirst: true,
+  } as const;
+  const accounts = core.accounts as unknown as Pick<GatewayAccounts, 'assertForKey'>;
+  t.equal(await codeOf(accounts.assertForKey(call)), 'WORKSPACE_DAMAGED', 'also where a block makes the call');
+  writeFileSync(join(workspace, 'prices.json'), '{"models": {"stepped/gpt-4o-mini": {"input": 500, "output": 500}}}');
+  await untilSo('the file is read', async () => (await ask('usd')) === 'ok');
+  t.equal((await core.accounts?.spentToday('usd'))?.usd, 0.5);
 });
 
 t.test('a key that refuses calls without a price sends none', async (t) => {

@@ -7,7 +7,7 @@ import { pair } from '../../../support/block-files.ts';
 import { endAnswer, RUNNABLE, type StartedCore, startCore } from '../../../support/blocks.ts';
 import { heldDaemon, pulseIn } from '../../../support/held-daemon.ts';
 import { gate, HELLO, type Step, steppedAdapter } from '../../../support/stepped-adapter.ts';
-import { until } from '../../../support/until.ts';
+import { until, untilSo } from '../../../support/until.ts';
 
 const PRICED = { provider: 'stepped', model: 'gpt-4o', maxTokens: 1000 };
 
@@ -62,6 +62,18 @@ t.test('a cap in USD does not stop a model without a price, whose cost stays unk
   const one = await capped(t, { dailyUsd: 0.000001, monthlyUsd: 1 }, { provider: 'ollama', model: 'm-cloud' });
   t.match(await one.ask('ada', 'hi'), { costUsd: null });
   t.match(one.readJson('ada', 'costs'), { totalCost: null, unpricedCalls: 1, budget: { state: 'ok', month: { tokens: 5 } } });
+});
+
+t.test('a cap in USD lets no call through whose price may stand in a prices.json that could never be read', async (t) => {
+  const daemon = heldDaemon((call) => call.answer('Hello.'));
+  const one = await startCore(t, { answer: daemon.answer, files: { 'prices.json': '{"models": ' } });
+  await one.create('ada', { ...RUNNABLE, budget: { dailyUsd: 1 } });
+  await one.create('bob', { ...RUNNABLE, budget: { dailyTokens: 1_000_000 } });
+  for (const name of ['ada', 'bob']) await one.blocks.start(name);
+  t.match(await one.ask('bob', 'hi'), { content: 'Hello.' }, 'a cap in tokens counts it');
+  await one.blocks.post('ada', { message: 'hi' }, 'web');
+  await untilSo('it says why', async () => (await one.blocks.details('ada')).pulse.reason?.code === 'WORKSPACE_DAMAGED');
+  t.equal(one.upstream.requests.length, 1);
 });
 
 t.test('neither a reset, nor an archive, nor another name lifts a cap', async (t) => {
