@@ -2,9 +2,10 @@
 //
 // never-without: a program for which a sandbox was asked is not started where there is none.
 // no-home: a program in the sandbox never sees the home or the workspace, where the keys are. Of a command that lies directly in one of them, or in a folder above them, it sees that file alone.
+// no-way-out: what lies in a folder that the program may write comes with that folder alone. The program could put a link in its place, and the sandbox would follow that at the next start.
 import { existsSync, realpathSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
-import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
+import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Program } from './supervisor.ts';
 
 /** What is shown of the system, where it is there. */
@@ -25,7 +26,8 @@ export function sandboxArguments({ command, args, env, cwd }: Program, kind: 'bw
   const home = env['HOME'] ?? '/root';
   const given = args.filter((one) => isAbsolute(one));
   const packages = given.flatMap((one) => packagesOf(one) ?? []);
-  const paths = given.filter((one) => packagesOf(one) === undefined);
+  const paths = given.filter((one) => packagesOf(one) === undefined).map((one) => resolve(one));
+  const writable = [...new Set([cwd, ...paths])];
   const hidden = [home, cwd].flatMap((each) => [each, realOf(each)]);
   const commands = [command, realOf(command)].map((one) => shownOf(one, hidden));
   return [
@@ -34,9 +36,26 @@ export function sandboxArguments({ command, args, env, cwd }: Program, kind: 'bw
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', home],
     ...SYSTEM.flatMap((each) => ['--ro-bind-try', each, each]),
     ...[...new Set([...commands, ...packages])].flatMap((each) => ['--ro-bind', each, each]),
-    ...[cwd, ...paths].flatMap((each) => ['--bind', each, each]),
+    ...writable.flatMap((each) => shownAs(each, writable)),
     ...['--chdir', cwd, '--'],
   ];
+}
+
+/** no-way-out. By another name of its folder it is there as a link, which is followed within the sandbox. */
+function shownAs(path: string, writable: readonly string[]): readonly string[] {
+  for (const above of foldersAbove(path)) {
+    const folder = writable.find((each) => each !== path && realOf(each) === realOf(above));
+    if (folder === undefined) continue;
+    const place = join(folder, relative(above, path));
+    return place === path ? [] : ['--symlink', place, path];
+  }
+  return ['--bind', path, path];
+}
+
+/** The outermost first. */
+function foldersAbove(path: string): readonly string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [...foldersAbove(folder), folder];
 }
 
 /** The outermost node_modules of a script in there, which it imports its packages from. */

@@ -64,6 +64,39 @@ t.test('a program in a sandbox reads no file of the home beside it', { skip: !ha
   t.match(spawnSync(command, args, { env, encoding: 'utf8' }), { status: 0, stdout: 'hidden\n' });
 });
 
+t.test('a path within another one that may be written comes with that one, and not by a way that the program can change', async (t) => {
+  const folder = realpathSync(testFolder(t, { files: { a: { data: {} } }, other: t.fixture('symlink', 'files') }));
+  const cwd = join(folder, 'files');
+  const args = sandboxArguments(
+    { command: '/opt/tools/server', args: [join(cwd, 'a/data'), `${cwd}/`, join(folder, 'other/a/data'), '/data'], env: {}, cwd },
+    'bwrap',
+  );
+  t.strictSame(after(args, '--bind'), [cwd, '/data']);
+  t.strictSame(after(args, '--symlink'), [join(cwd, 'a/data')]);
+  t.equal(args[args.indexOf('--symlink') + 2], join(folder, 'other/a/data'));
+});
+
+t.test(
+  'a program that puts a link in place of a folder in its arguments sees nothing of the home at its next start',
+  { skip: !hasBwrap && 'bubblewrap can not be used here' },
+  async (t) => {
+    const folder = realpathSync(testFolder(t, { home: { key: 'a secret' }, work: { a: { data: {} } } }));
+    const cwd = join(folder, 'work');
+    const run = async (script: string): Promise<string> => {
+      const program = {
+        command: '/bin/sh',
+        args: ['-c', script, 'sh', join(cwd, 'a/data')],
+        env: { HOME: join(folder, 'home'), PATH: process.env['PATH'] ?? '' },
+        cwd,
+      };
+      const { command, args, env } = await sandboxed(program, 'bwrap');
+      return spawnSync(command, args, { env, cwd, encoding: 'utf8' }).stdout;
+    };
+    t.equal(await run('mv a b && mkdir a && ln -s ../../home a/data && ls a'), 'data\n');
+    t.equal(await run('cat a/data/key "$HOME/key" || echo hidden'), 'hidden\n');
+  },
+);
+
 t.test('without bubblewrap nothing is started, and the reason is told', async (t) => {
   const folder = realpathSync(testFolder(t));
   const program = { command: process.execPath, args: ['server.js'], env: { PATH: folder }, cwd: folder };
