@@ -35,10 +35,18 @@ export function sandboxArguments({ command, args, env, cwd }: Program, kind: 'bw
     ...(kind === 'bwrap' ? ['--unshare-net'] : []),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', home],
     ...SYSTEM.flatMap((each) => ['--ro-bind-try', each, each]),
+    ...[home, dirname(dirname(cwd))].flatMap(placesInSystem).flatMap((each) => ['--tmpfs', each]),
     ...[...new Set([...commands, ...packages])].flatMap((each) => ['--ro-bind', each, each]),
     ...writable.flatMap((each) => shownAs(each, writable)),
     ...['--chdir', cwd, '--'],
   ];
+}
+
+/** Where a folder is seen among what is shown of the system (no-home). */
+function placesInSystem(folder: string): readonly string[] {
+  const real = realOf(folder);
+  if (!existsSync(real) || SYSTEM.some((each) => realOf(each) === real)) return [];
+  return SYSTEM.filter((each) => holds(realOf(each), real)).map((each) => join(each, relative(realOf(each), real)));
 }
 
 /** no-way-out. By another name of its folder it is there as a link, which is followed within the sandbox. */

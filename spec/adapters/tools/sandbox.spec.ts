@@ -54,6 +54,19 @@ t.test('of a command beside the home or the workspace, or above them, only the c
   t.strictSame(after(sandboxArguments(inHome, 'bwrap'), '--ro-bind'), [join(real, 'bin')], 'a home that is a virtual environment itself');
 });
 
+t.test('a home or a workspace that lies in a folder of the system is hidden there', async (t) => {
+  const ofUser = { command: '/bin/sh', args: [], env: { HOME: '/usr/share' }, cwd: '/usr/local/tools/files' };
+  const args = sandboxArguments(ofUser, 'bwrap');
+  t.strictSame(after(args, '--tmpfs'), ['/tmp', '/usr/share', '/usr/share', '/usr/local']);
+  const places = ['/usr', '/usr/share', '/usr/local', ofUser.cwd].map((each) => args.lastIndexOf(each, args.indexOf('--chdir')));
+  t.strictSame(
+    places,
+    places.toSorted((a, b) => a - b),
+    'after what is shown of the system, and before its own folder',
+  );
+  t.strictSame(after(sandboxArguments({ ...ofUser, env: { HOME: '/usr/sbin' }, cwd: '/work/tools/files' }, 'bwrap'), '--tmpfs'), ['/tmp', '/usr/sbin']);
+});
+
 t.test('a program in a sandbox reads no file of the home beside it', { skip: !hasBwrap && 'bubblewrap can not be used here' }, async (t) => {
   const home = realpathSync(
     testFolder(t, { server: '#!/bin/sh\ncat "$HOME/auth.json" || echo hidden\n', 'auth.json': 'a secret', '.blockhouse': { tools: { x: {} } } }),
