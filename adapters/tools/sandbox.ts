@@ -5,6 +5,7 @@
 // no-way-out: what lies in a folder that the program may write comes with that folder alone. The program could put a link in its place, and the sandbox would follow that at the next start.
 import { existsSync, realpathSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Program } from './supervisor.ts';
 
@@ -28,14 +29,15 @@ export function sandboxArguments({ command, args, env, cwd }: Program, kind: 'bw
   const packages = given.flatMap((one) => packagesOf(one) ?? []);
   const paths = given.filter((one) => packagesOf(one) === undefined).map((one) => resolve(one));
   const writable = [...new Set([cwd, ...paths])];
-  const hidden = [home, cwd].flatMap((each) => [each, realOf(each)]);
+  const homes = [...new Set([home, homedir()])]; // its entry may give it another one
+  const hidden = [...homes, cwd].flatMap((each) => [each, realOf(each)]);
   const commands = [command, realOf(command)].map((one) => shownOf(one, hidden));
   return [
     ...['--die-with-parent', '--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
     ...(kind === 'bwrap' ? ['--unshare-net'] : []),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', home],
     ...SYSTEM.flatMap((each) => ['--ro-bind-try', each, each]),
-    ...[home, dirname(dirname(cwd))].flatMap(placesInSystem).flatMap((each) => ['--tmpfs', each]),
+    ...[...homes, dirname(dirname(cwd))].flatMap(placesInSystem).flatMap((each) => ['--tmpfs', each]),
     ...[...new Set([...commands, ...packages])].flatMap((each) => ['--ro-bind', each, each]),
     ...writable.flatMap((each) => shownAs(each, writable)),
     ...['--chdir', cwd, '--'],

@@ -1,6 +1,7 @@
 // A program in a sandbox, or not at all.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, realpathSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import t from 'tap';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
@@ -50,6 +51,8 @@ t.test('of a command beside the home or the workspace, or above them, only the c
     const args = sandboxArguments({ command, args: [], env: { HOME: home }, cwd: join(real, '.blockhouse/tools/files') }, 'bwrap');
     t.strictSame(after(args, '--ro-bind'), [command], `${home} ${command}`);
   }
+  const ofPerson = { command: join(homedir(), 'server'), args: [], env: { HOME: '/data/other' }, cwd: '/work/tools/files' };
+  t.strictSame(after(sandboxArguments(ofPerson, 'bwrap'), '--ro-bind'), [ofPerson.command], 'a server that has another HOME');
   const inHome = { command: join(real, 'bin/serve'), args: [], env: { HOME: real }, cwd: '/work/tools/files' };
   t.strictSame(after(sandboxArguments(inHome, 'bwrap'), '--ro-bind'), [join(real, 'bin')], 'a home that is a virtual environment itself');
 });
