@@ -1,7 +1,7 @@
 // Finds out who signs in for a server of tools, and where: the metadata of the resource (RFC 9728) and of its authorization server (RFC 8414, OpenID Connect Discovery).
 //
 // own-issuer: metadata count only if they name the issuer that they were looked for at, letter by letter.
-// own-address: what a token is asked for is told to the authorization server, and to the browser. So it holds no secret of the address of the server.
+// own-address: the authorization server and the browser read what a token is asked for, so it holds no secret of the address of the server.
 // named-issuer: where the user has named an issuer, no other one is taken, whatever the server says.
 import { redact } from '../../../core/base/redact.ts';
 import { joinedScopes, scopeOf } from './challenge.ts';

@@ -195,7 +195,7 @@ t.test('a secret in the address of a server goes to no authorization server', as
   t.notMatch(JSON.stringify(stand.asked), /of.the.address/);
   write(undefined, `${tools.url}?team=\${TEAM:-a}`);
   const { url } = await begin(signed, { clientId: 'person' });
-  t.equal(new URL(url ?? '').searchParams.get('resource'), `${tools.url}?team=a`, 'what is no secret stays');
+  t.equal(new URL(url ?? '').searchParams.get('resource'), `${tools.url}?team=a`, 'the rest of an address stays');
 });
 
 t.test('an answer counts once, for what it was asked for, and from whom: as the official client judges', async (t) => {
