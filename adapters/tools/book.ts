@@ -157,7 +157,7 @@ export class Book implements ServerBook {
     if (resolved.fault !== undefined || resolved.start.kind !== 'http') return undefined;
     const { url, oauth, headers } = resolved.start;
     if (Object.keys(headers).some((name) => /^authorization$/i.test(name))) return undefined;
-    return { name: entry.name, url, oauth };
+    return { name: entry.name, url, oauth, secrets: this.#ownSecrets(entry.template, resolved.start) };
   }
 
   /** The same, whether somebody has signed in or not. */

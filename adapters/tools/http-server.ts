@@ -68,9 +68,9 @@ function addressOf(text: string): URL | undefined {
 }
 
 /** Undefined for a server whose token stands in its headers. */
-function authorizationOf(signIns: SignIns, { name, start }: HttpStarting['server']): Authorization | undefined {
+function authorizationOf(signIns: SignIns, { name, start, ownSecrets: secrets }: HttpStarting['server']): Authorization | undefined {
   if (Object.keys(start.headers).some((header) => /^authorization$/i.test(header))) return undefined;
-  const place = { name, url: start.url, oauth: start.oauth };
+  const place = { name, url: start.url, oauth: start.oauth, secrets };
   return { token: (signal) => signIns.token(place, signal), afterRefusal: (refusal, signal) => signIns.afterRefusal(place, refusal, signal) };
 }
 

@@ -2,9 +2,10 @@
 //
 // longest-first: a secret may begin with another one, whose mask would leave its end.
 // not-by-chance: words of tools are hashed and approved, so only what is long enough to stand there for nothing else is masked in them.
-// same-state: the state that a server wants back with an answer goes back as it was. No model sees it.
+// same-state: the state that a server wants back with an answer goes back as it was, and so does the id of a task. The journal keeps both, and exports have it, so none with a secret in it is taken.
 import { isObject } from '../../core/base/json.ts';
-import type { ToolCallRequest, ToolOutcome, ToolQuestion } from '../../core/index.ts';
+import { BlockhouseError, type ToolCallRequest, type ToolOutcome, type ToolQuestion } from '../../core/index.ts';
+import { errorResult } from './mcp-result.ts';
 import type { ListedTool } from './server.ts';
 
 const MASK = '[redacted]';
@@ -12,6 +13,7 @@ const MASK = '[redacted]';
 const SHORTEST_MASKED = 8;
 /** not-by-chance. */
 const SHORTEST_IN_TOOLS = 12;
+const SECRET_STATE = 'The server wants a state back that has its own secret in it, which the journal would keep, so nobody is asked.';
 
 /** True for a secret that is masked. */
 export function isMasked({ length }: string): boolean {
@@ -19,10 +21,13 @@ export function isMasked({ length }: string): boolean {
 }
 
 /** The same object where there are no secrets. Each is found as it is. */
-export function maskedResult<Outcome extends ToolOutcome | ToolQuestion>(outcome: Outcome, secrets: readonly string[]): Outcome {
+export function maskedResult(outcome: ToolOutcome | ToolQuestion, secrets: readonly string[]): ToolOutcome | ToolQuestion {
   if (secrets.length === 0) return outcome;
   const all = secrets.toSorted((a, b) => b.length - a.length); // longest-first
-  if (outcome.kind === 'input-required') return { ...outcome, requests: valueWithout(outcome.requests, all) }; // same-state
+  if (outcome.kind === 'input-required') {
+    const { requests, requestState = '', ms } = outcome;
+    return holdsOne(requestState, all) ? { kind: 'result', ...errorResult(SECRET_STATE), ms } : { ...outcome, requests: valueWithout(requests, all) }; // same-state
+  }
   const { parts, structuredContent } = outcome;
   const masked = parts.map((part) => (part.text === undefined ? part : { ...part, text: textWithout(part.text, all) }));
   return { ...outcome, parts: masked, ...(structuredContent !== undefined && { structuredContent: valueWithout(structuredContent, all) }) };
@@ -36,14 +41,28 @@ export function maskedTools(tools: readonly ListedTool[], secrets: readonly stri
 
 /** A call whose progress comes without them, as they are then. */
 export function maskedCall(call: ToolCallRequest, secrets: () => readonly string[]): ToolCallRequest {
-  const { onProgress } = call;
-  if (onProgress === undefined) return call;
+  const { onTask, onProgress } = call;
+  const kept: ToolCallRequest['onTask'] = async (task) => {
+    assertBare(task.taskId, secrets());
+    await onTask?.(task);
+  };
+  const guarded = onTask === undefined ? call : { ...call, onTask: kept };
+  if (onProgress === undefined) return guarded;
   const masked = (message: unknown): unknown =>
     valueWithout(
       message,
       secrets().toSorted((a, b) => b.length - a.length),
     ); // longest-first
-  return { ...call, onProgress: ({ message, ...others }) => onProgress({ ...others, ...(message !== undefined && { message: masked(message) }) }) };
+  return { ...guarded, onProgress: ({ message, ...others }) => onProgress({ ...others, ...(message !== undefined && { message: masked(message) }) }) };
+}
+
+/** same-state. Throws TOOL_OUTCOME_UNKNOWN. */
+function assertBare(taskId: string, secrets: readonly string[]): void {
+  if (holdsOne(taskId, secrets)) throw new BlockhouseError('TOOL_OUTCOME_UNKNOWN', 'The server has made a task of the call whose id has its own secret in it.');
+}
+
+function holdsOne(text: string, secrets: readonly string[]): boolean {
+  return secrets.some((secret) => text.includes(secret));
 }
 
 function textWithout(text: string, secrets: readonly string[]): string {

@@ -2,9 +2,11 @@
 //
 // never-without: a program for which a sandbox was asked is not started where there is none.
 // no-home: a program in the sandbox never sees the home or the workspace, where the keys are. Of a command that lies directly in one of them, or in a folder above them, it sees that file alone.
+// no-way-out: what lies in a folder that the program may write comes with that folder alone. The program could put a link in its place, and the sandbox would follow that at the next start.
 import { existsSync, realpathSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
-import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
+import { homedir } from 'node:os';
+import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Program } from './supervisor.ts';
 
 /** What is shown of the system, where it is there. */
@@ -25,18 +27,45 @@ export function sandboxArguments({ command, args, env, cwd }: Program, kind: 'bw
   const home = env['HOME'] ?? '/root';
   const given = args.filter((one) => isAbsolute(one));
   const packages = given.flatMap((one) => packagesOf(one) ?? []);
-  const paths = given.filter((one) => packagesOf(one) === undefined);
-  const hidden = [home, cwd].flatMap((each) => [each, realOf(each)]);
+  const paths = given.filter((one) => packagesOf(one) === undefined).map((one) => resolve(one));
+  const writable = [...new Set([cwd, ...paths])];
+  const homes = [...new Set([home, homedir()])]; // its entry may give it another one
+  const hidden = [...homes, cwd].flatMap((each) => [each, realOf(each)]);
   const commands = [command, realOf(command)].map((one) => shownOf(one, hidden));
   return [
     ...['--die-with-parent', '--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
     ...(kind === 'bwrap' ? ['--unshare-net'] : []),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', home],
     ...SYSTEM.flatMap((each) => ['--ro-bind-try', each, each]),
+    ...[...homes, dirname(dirname(cwd))].flatMap(placesInSystem).flatMap((each) => ['--tmpfs', each]),
     ...[...new Set([...commands, ...packages])].flatMap((each) => ['--ro-bind', each, each]),
-    ...[cwd, ...paths].flatMap((each) => ['--bind', each, each]),
+    ...writable.flatMap((each) => shownAs(each, writable)),
     ...['--chdir', cwd, '--'],
   ];
+}
+
+/** Where a folder is seen among what is shown of the system (no-home). */
+function placesInSystem(folder: string): readonly string[] {
+  const real = realOf(folder);
+  if (!existsSync(real) || SYSTEM.some((each) => realOf(each) === real)) return [];
+  return SYSTEM.filter((each) => holds(realOf(each), real)).map((each) => join(each, relative(realOf(each), real)));
+}
+
+/** no-way-out. By another name of its folder it is there as a link, which is followed within the sandbox. */
+function shownAs(path: string, writable: readonly string[]): readonly string[] {
+  for (const above of foldersAbove(path)) {
+    const folder = writable.find((each) => each !== path && realOf(each) === realOf(above));
+    if (folder === undefined) continue;
+    const place = join(folder, relative(above, path));
+    return place === path ? [] : ['--symlink', place, path];
+  }
+  return ['--bind', path, path];
+}
+
+/** The outermost first. */
+function foldersAbove(path: string): readonly string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [...foldersAbove(folder), folder];
 }
 
 /** The outermost node_modules of a script in there, which it imports its packages from. */

@@ -1,7 +1,9 @@
 // Finds out who signs in for a server of tools, and where: the metadata of the resource (RFC 9728) and of its authorization server (RFC 8414, OpenID Connect Discovery).
 //
 // own-issuer: metadata count only if they name the issuer that they were looked for at, letter by letter.
+// own-address: the authorization server and the browser read what a token is asked for, so it holds no secret of the address of the server.
 // named-issuer: where the user has named an issuer, no other one is taken, whatever the server says.
+import { redact } from '../../../core/base/redact.ts';
 import { joinedScopes, scopeOf } from './challenge.ts';
 import { checkedEndpoint, checkedIssuer, covers, issuerMetadataUrls, resourceMetadataUrls, resourceOf, SignInFault } from './places.ts';
 import type { Named, SignInHttp } from './sign-in-http.ts';
@@ -14,6 +16,8 @@ export interface Wanted {
   readonly issuer?: string | undefined;
   /** Where the server has said that its metadata are. */
   readonly metadata?: string | undefined;
+  /** What nobody but the server may get. */
+  readonly secrets?: readonly string[] | undefined;
 }
 
 /** Who signs in, and how. */
@@ -55,6 +59,7 @@ export async function discovered(http: SignInHttp, wanted: Wanted, signal: Abort
   if (wanted.issuer !== undefined) checkedIssuer(wanted.issuer);
   const named = namedBy(wanted);
   const { issuers, resource, scope } = (await resourceMetadata(http, wanted, named, signal)) ?? withoutMetadata(wanted);
+  assertNoSecret(resource, wanted.secrets);
   const issuer = chosenIssuer(issuers, wanted.issuer);
   const document = await issuerMetadata(http, issuer, named, signal);
   const optional = (field: string): string | undefined => (document[field] === undefined ? undefined : checkedEndpoint(field, document[field]));
@@ -81,6 +86,12 @@ function withoutMetadata({ url, issuer }: Wanted): Resource {
   if (issuer === undefined)
     throw new SignInFault('its server does not say who signs in for it (no metadata of a protected resource); name the issuer, or give a token as a header');
   return { issuers: [issuer], resource: resourceOf(url), scope: undefined };
+}
+
+/** own-address. */
+function assertNoSecret(resource: string, secrets: readonly string[] = []): void {
+  if (redact(resource, secrets) !== resource)
+    throw new SignInFault('its address has a secret in it, which its authorization server would get; give the secret as a header');
 }
 
 /** named-issuer. */

@@ -81,7 +81,7 @@ export async function beginLogin(signIns: SignIns, place: SignInPlace, choice: L
   const issuer = oneOf('issuer', choice.issuer, place.oauth?.issuer);
   const known = recordOf(credentials, place);
   const challenge = await challengeOf(signIns, place.url, signal);
-  const authority = await discovered(http, { url: place.url, issuer, metadata: challenge?.metadata }, signal);
+  const authority = await discovered(http, { url: place.url, issuer, metadata: challenge?.metadata, secrets: place.secrets }, signal);
   if (authority.authorizationEndpoint === undefined || !authority.hasS256)
     throw new SignInFault('its authorization server has no safe way for a person to sign in (an authorization code with PKCE, S256)');
   if (issuer === undefined) assertOnePlace(authority);

@@ -29,6 +29,8 @@ export interface SignInPlace {
   readonly name: string;
   readonly url: string;
   readonly oauth?: OAuthSettings | undefined;
+  /** Of its entry: one that stands in the address goes to no authorization server. */
+  readonly secrets?: readonly string[] | undefined;
 }
 
 /** A sign-in. */

@@ -155,7 +155,7 @@ export class SignIns {
   ): Promise<SignInRecord & { readonly accessToken: string }> {
     const { issuer } = oauth;
     const proof = await this.proof(place.name, oauth);
-    const authority = await discovered(this.http, { url: place.url, issuer, metadata: refusal?.challenge?.metadata }, this.signal);
+    const authority = await discovered(this.http, { url: place.url, issuer, metadata: refusal?.challenge?.metadata, secrets: place.secrets }, this.signal);
     if (authority.grants?.includes('client_credentials') === false)
       throw new SignInFault('its authorization server lets no program sign in for itself (client_credentials)');
     const client = proof(authority);

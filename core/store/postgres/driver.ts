@@ -1,6 +1,9 @@
 // Loads `pg`, which only those install who keep a workspace in PostgreSQL.
+//
+// no-clear-password: a program that has taken the port of the database asks for the password in clear. The driver would send it; here it is sent so over TLS, or through a socket of the system.
 import type { Client, ClientConfig, Pool, PoolConfig } from 'pg';
-import { invalidRequest } from '../../errors.ts';
+import { BlockhouseError, invalidRequest } from '../../errors.ts';
+import { NOT_ANSWERING } from './faults.ts';
 
 /** `bigint` and `numeric`, which the driver leaves as texts. Counts and sums of money stay far below where a double becomes inexact. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
@@ -14,13 +17,32 @@ export async function openPool(config: PoolConfig, load = LOAD): Promise<Pool> {
   const parsers: Pick<typeof pg.types, 'getTypeParser'> = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') => (NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format as 'text')),
   };
-  return new pg.Pool({ ...config, types: parsers as PoolConfig['types'] });
+  return new pg.Pool({ ...config, Client: guarded(pg) as PoolConfig['Client'], types: parsers as PoolConfig['types'] });
 }
 
 /** One connection, which is not open yet. Rejects as `openPool` does. */
 export async function openClient(config: ClientConfig): Promise<Client> {
   const pg = await loaded(LOAD);
-  return new pg.Client(config);
+  return new (guarded(pg))(config);
+}
+
+/** no-clear-password. */
+function guarded(pg: typeof import('pg').default): typeof import('pg').Client {
+  return class extends pg.Client {
+    constructor(config?: string | ClientConfig) {
+      super(config);
+      const { connection, host } = this;
+      connection.prependListener('authenticationCleartextPassword', () => {
+        if (!('encrypted' in connection.stream) && !host.startsWith('/')) connection.stream.destroy(inClear());
+      });
+    }
+  };
+}
+
+function inClear(): BlockhouseError {
+  const why = 'The database, or what listens in its place, wants the password in clear, and the connection is not encrypted, so it was not sent.';
+  const cure = 'Add sslmode=verify-full to the address, or let the database take scram-sha-256.';
+  return new BlockhouseError('STORE_UNREACHABLE', `${why} ${cure}`, { retryable: false, forKeys: NOT_ANSWERING });
 }
 
 async function loaded(load: Load): Promise<typeof import('pg').default> {

@@ -14,6 +14,8 @@ const AWAY: readonly string[] = ['08', '53', '57', '58'];
 const CLOSED: ReadonlySet<string> = new Set(['25006', '25P03', '25P04']);
 const DISK_FULL = '53100';
 const RETRY_AFTER_MS = 1000;
+/** What keys read. */
+export const NOT_ANSWERING = 'The database of this server does not answer. Try again later.';
 
 /** The code that the database gives its errors; undefined for an error of the connection. */
 export function sqlStateOf(error: unknown): string | undefined {
@@ -39,8 +41,9 @@ export function isConnectionBad(error: unknown): boolean {
 
 /** What a caller gets: STORAGE_FULL, STORE_UNREACHABLE, or the error itself where the statement is wrong. */
 export function toStoreError(error: unknown): unknown {
+  if (error instanceof BlockhouseError) return error;
   const state = sqlStateOf(error);
-  const cause = { cause: error, forKeys: 'The database of this server does not answer. Try again later.' };
+  const cause = { cause: error, forKeys: NOT_ANSWERING };
   if (state === DISK_FULL) return new BlockhouseError('STORAGE_FULL', 'The disk of the database is full. Nothing was changed.', { cause: error });
   if (state !== undefined && REFUSED.has(state)) {
     const text = `The database refuses the connection: ${(error as Error).message}. Check BLOCKHOUSE_STORE.`;

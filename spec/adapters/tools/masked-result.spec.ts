@@ -1,6 +1,7 @@
 import t from 'tap';
-import { maskedResult } from '../../../adapters/tools/masked-result.ts';
+import { maskedCall, maskedResult } from '../../../adapters/tools/masked-result.ts';
 import type { ListedTool } from '../../../adapters/tools/server.ts';
+import type { OpenTask, ToolCallRequest } from '../../../core/index.ts';
 import { sessionsRig } from '../../support/tools/sessions-rig.ts';
 import { until } from '../../support/until.ts';
 
@@ -32,10 +33,30 @@ t.test('of two secrets, of which one begins with the other, nothing of the longe
 
 t.test('what a server asks a person has none of its secrets; the state that it wants back stays as it is', async (t) => {
   const requests = { ask: { method: 'elicitation/create', params: { message: 'Is hunter2hunter2 right?' } } };
-  const question = { kind: 'input-required', requests, requestState: 'hunter2hunter2', ms: 3 } as const;
+  const question = { kind: 'input-required', requests, requestState: 'page 2', ms: 3 } as const;
   const masked = { ask: { method: 'elicitation/create', params: { message: 'Is [redacted] right?' } } };
   t.strictSame(maskedResult(question, ['hunter2hunter2']), { ...question, requests: masked });
 });
+
+t.test(
+  'a state or an id of a task with a secret in it would be kept in the journal, and in exports of it: nobody is asked, and no task is waited for',
+  async (t) => {
+    const question = { kind: 'input-required', requests: {}, requestState: 'as hunter2hunter2, page 2', ms: 3 } as const;
+    const text = 'The server wants a state back that has its own secret in it, which the journal would keep, so nobody is asked.';
+    t.strictSame(maskedResult(question, ['hunter2hunter2']), { kind: 'result', isError: true, parts: [{ type: 'text', text }], ms: 3 });
+    const kept: OpenTask[] = [];
+    const request = { tool: 'x', onTask: async (task: OpenTask) => void kept.push(task) } as unknown as ToolCallRequest;
+    const { onTask } = maskedCall(request, () => ['hunter2hunter2']);
+    const task = { taskId: 'task-1', ttlMs: null, pollMs: 1, ageMs: 0 } as const;
+    await onTask?.(task);
+    await t.rejects(Promise.resolve(onTask?.({ ...task, taskId: 'hunter2hunter2-1' })), {
+      code: 'TOOL_OUTCOME_UNKNOWN',
+      message: /id has its own secret in it/,
+    });
+    t.match(kept, [{ taskId: 'task-1' }]);
+    t.equal(kept.length, 1);
+  },
+);
 
 t.test('a server that returns its own secret does not show it', async (t) => {
   const { hostile, call } = sessionsRig(t);

@@ -1,6 +1,7 @@
 // A program in a sandbox, or not at all.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, realpathSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import t from 'tap';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
@@ -50,8 +51,23 @@ t.test('of a command beside the home or the workspace, or above them, only the c
     const args = sandboxArguments({ command, args: [], env: { HOME: home }, cwd: join(real, '.blockhouse/tools/files') }, 'bwrap');
     t.strictSame(after(args, '--ro-bind'), [command], `${home} ${command}`);
   }
+  const ofPerson = { command: join(homedir(), 'server'), args: [], env: { HOME: '/data/other' }, cwd: '/work/tools/files' };
+  t.strictSame(after(sandboxArguments(ofPerson, 'bwrap'), '--ro-bind'), [ofPerson.command], 'a server that has another HOME');
   const inHome = { command: join(real, 'bin/serve'), args: [], env: { HOME: real }, cwd: '/work/tools/files' };
   t.strictSame(after(sandboxArguments(inHome, 'bwrap'), '--ro-bind'), [join(real, 'bin')], 'a home that is a virtual environment itself');
+});
+
+t.test('a home or a workspace that lies in a folder of the system is hidden there', async (t) => {
+  const ofUser = { command: '/bin/sh', args: [], env: { HOME: '/usr/share' }, cwd: '/usr/local/tools/files' };
+  const args = sandboxArguments(ofUser, 'bwrap');
+  t.strictSame(after(args, '--tmpfs'), ['/tmp', '/usr/share', '/usr/share', '/usr/local']);
+  const places = ['/usr', '/usr/share', '/usr/local', ofUser.cwd].map((each) => args.lastIndexOf(each, args.indexOf('--chdir')));
+  t.strictSame(
+    places,
+    places.toSorted((a, b) => a - b),
+    'after what is shown of the system, and before its own folder',
+  );
+  t.strictSame(after(sandboxArguments({ ...ofUser, env: { HOME: '/usr/sbin' }, cwd: '/work/tools/files' }, 'bwrap'), '--tmpfs'), ['/tmp', '/usr/sbin']);
 });
 
 t.test('a program in a sandbox reads no file of the home beside it', { skip: !hasBwrap && 'bubblewrap can not be used here' }, async (t) => {
@@ -63,6 +79,39 @@ t.test('a program in a sandbox reads no file of the home beside it', { skip: !ha
   const { command, args, env } = await sandboxed(program, 'bwrap');
   t.match(spawnSync(command, args, { env, encoding: 'utf8' }), { status: 0, stdout: 'hidden\n' });
 });
+
+t.test('a path within another one that may be written comes with that one, and not by a way that the program can change', async (t) => {
+  const folder = realpathSync(testFolder(t, { files: { a: { data: {} } }, other: t.fixture('symlink', 'files') }));
+  const cwd = join(folder, 'files');
+  const args = sandboxArguments(
+    { command: '/opt/tools/server', args: [join(cwd, 'a/data'), `${cwd}/`, join(folder, 'other/a/data'), '/data'], env: {}, cwd },
+    'bwrap',
+  );
+  t.strictSame(after(args, '--bind'), [cwd, '/data']);
+  t.strictSame(after(args, '--symlink'), [join(cwd, 'a/data')]);
+  t.equal(args[args.indexOf('--symlink') + 2], join(folder, 'other/a/data'));
+});
+
+t.test(
+  'a program that puts a link in place of a folder in its arguments sees nothing of the home at its next start',
+  { skip: !hasBwrap && 'bubblewrap can not be used here' },
+  async (t) => {
+    const folder = realpathSync(testFolder(t, { home: { key: 'a secret' }, work: { a: { data: {} } } }));
+    const cwd = join(folder, 'work');
+    const run = async (script: string): Promise<string> => {
+      const program = {
+        command: '/bin/sh',
+        args: ['-c', script, 'sh', join(cwd, 'a/data')],
+        env: { HOME: join(folder, 'home'), PATH: process.env['PATH'] ?? '' },
+        cwd,
+      };
+      const { command, args, env } = await sandboxed(program, 'bwrap');
+      return spawnSync(command, args, { env, cwd, encoding: 'utf8' }).stdout;
+    };
+    t.equal(await run('mv a b && mkdir a && ln -s ../../home a/data && ls a'), 'data\n');
+    t.equal(await run('cat a/data/key "$HOME/key" || echo hidden'), 'hidden\n');
+  },
+);
 
 t.test('without bubblewrap nothing is started, and the reason is told', async (t) => {
   const folder = realpathSync(testFolder(t));

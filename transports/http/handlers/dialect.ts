@@ -29,7 +29,7 @@ import { headersOf } from './answer-headers.ts';
 import { askBlock } from './block-model.ts';
 import { assertMayAskBlock, noBlockHere } from './compatible-blocks.ts';
 import { Collector } from './collector.ts';
-import { type Candidate, faultReply, forward } from './forward.ts';
+import { type Candidate, faultReply, forward, headersFrom } from './forward.ts';
 import { type ModelPlan, passedOver, planOf } from './model-plan.ts';
 
 const NO_BYTES = Buffer.alloc(0);
@@ -164,13 +164,13 @@ function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter, mode
 function native<E>({ lane: { path, toBody, broken }, warnings }: OpenLane, job: Job<E>, target: Candidate): Promise<Reply<object>> {
   const { dialect, body, bytes, outline, context } = job;
   const fields = body as Readonly<Record<string, unknown>>;
-  const { headers, url = '' } = context.req;
+  const { url = '' } = context.req;
   const at = url.indexOf('?');
   const search = at < 0 ? '' : url.slice(at);
   if (context.key !== undefined) assertMayPass(context.key, dialect.fields, { body: fields, bytes, search, outline });
   const isStream = flag(fields, 'stream') === true; // some providers take a text or a number for a yes, and its usage would pass unread
   const sent = toBody?.(bytes, fields, target.model, outline) ?? { ...withMembers(bytes, { model: JSON.stringify(target.model) }, outline), hidesUsage: false };
-  const request = { path, search, headers, fields, ...sent };
+  const request = { path, search, headers: headersFrom(context), fields, ...sent };
   if (target.isLast) job.release();
   const { conversation } = job;
   return forward({ target, request, headers: job.headers(target, warnings), broken: isStream ? broken : undefined, conversation }, context);

@@ -1,4 +1,7 @@
 // Serves a request whose provider speaks the client's protocol itself: the bytes of the request and of its answer go through.
+//
+// apart: all keys of applications ask a provider with one key of ours. So an Idempotency-Key goes there with its sender in it, and no key gets what the provider remembers for another one.
+import { hash } from 'node:crypto';
 import { Chunks } from '../../../core/base/chunks.ts';
 import {
   type BlockhouseError,
@@ -30,6 +33,13 @@ export interface Forwarding {
   readonly broken: ((failure: BlockhouseError) => string) | undefined;
   /** The conversation that the request belongs to, if it had to be known. */
   readonly conversation: string | undefined;
+}
+
+/** The headers of the client as the provider may get them (apart). */
+export function headersFrom({ key, req: { headers } }: Pick<RouteContext, 'key' | 'req'>): ForwardedRequest['headers'] {
+  const { 'idempotency-key': given } = headers;
+  if (key === undefined || given === undefined) return headers;
+  return { ...headers, 'idempotency-key': hash('sha256', JSON.stringify([key.name, key.hash, given]), 'base64url') };
 }
 
 /** Of ours, a forwarded stream has only comments and its error. */

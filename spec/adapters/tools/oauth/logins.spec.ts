@@ -184,6 +184,20 @@ t.test('a secret goes to nobody that the user has not named', async (t) => {
   t.match(signed.stand.grants('authorization_code')[0]?.authorization, /^Basic /);
 });
 
+t.test('a secret in the address of a server goes to no authorization server', async (t) => {
+  const signed = await signedHost(t, { ...NOBODY, resource: () => undefined });
+  const { servers, stand, tools, write } = signed;
+  await servers.setSecret('crm', 'key', { value: 'team of the address/1' });
+  for (const address of ['?team=a&key=${auth:crm.key}', '/${auth:crm.key}']) {
+    write(undefined, tools.url + address);
+    t.match(await failure(begin(signed, { clientId: 'person' })), { message: /its address has a secret/ }, address);
+  }
+  t.notMatch(JSON.stringify(stand.asked), /of.the.address/);
+  write(undefined, `${tools.url}?team=\${TEAM:-a}`);
+  const { url } = await begin(signed, { clientId: 'person' });
+  t.equal(new URL(url ?? '').searchParams.get('resource'), `${tools.url}?team=a`, 'the rest of an address stays');
+});
+
 t.test('an answer counts once, for what it was asked for, and from whom: as the official client judges', async (t) => {
   const signed = await signedHost(t, NOBODY);
   const { servers, stand } = signed;

@@ -84,6 +84,28 @@ t.test('case 37: the bytes of the request pass but for the model, and those of t
   t.match(await lines(core), [{ calls: 1, input: 9, output: 4 }]);
 });
 
+t.test('two keys of applications with one idempotency key never meet at a provider that remembers its answers by it', async (t) => {
+  const answers = new Map<unknown, string>();
+  const {
+    ask: send,
+    core,
+    upstream,
+  } = await serve(t, (request, res) => {
+    const id = request.headers['idempotency-key'];
+    if (!answers.has(id)) answers.set(id, ANSWER.replace('hi', `hi ${answers.size}`));
+    res.end(answers.get(id));
+  });
+  const [one, other] = [(await core.keys?.create('one')) ?? '', (await core.keys?.create('other')) ?? ''];
+  const told = async (key: string | undefined): Promise<string> =>
+    (await send(ask(), { 'idempotency-key': 'order-1', ...(key !== undefined && { authorization: `Bearer ${key}` }) })).text;
+  const first = await told(one);
+  t.equal(await told(one), first, 'the same key gets the same answer');
+  t.not(await told(other), first);
+  t.not(await told(undefined), first);
+  t.equal(upstream.requests.at(-1)?.headers['idempotency-key'], 'order-1', 'that of the token goes as it is');
+  for (const { headers } of upstream.requests.slice(0, -1)) t.match(headers['idempotency-key'], /^[\w-]{43}$/);
+});
+
 t.test('a query goes along', async (t) => {
   const { call, upstream } = await serve(t, (_request, res) => void res.end(ANSWER));
   await call('POST', `${PATH}?beta=true&x=%20`, { body: ask() });
