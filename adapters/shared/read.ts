@@ -79,12 +79,13 @@ export function assertFewValues(json: Uint8Array): void {
 /** A shorter text is parsed in some milliseconds, whatever it is. To look for its depth costs about as much as to parse it. */
 const LONG_JSON_BYTES = 256 * 1024;
 
-/** Throws UPSTREAM_MALFORMED for an answer of a chat that has too many values or nests too deep. */
+/** Throws UPSTREAM_MALFORMED for an answer of a chat that has too many values, or too many fields in one object, or nests too deep. */
 export function assertParseable(json: Uint8Array, values: number = ANSWER_LIMITS.values): void {
   if (json.length < LONG_JSON_BYTES) return;
-  assertWithin(json, { values, depth: ANSWER_LIMITS.depth });
+  assertWithin(json, { values, depth: ANSWER_LIMITS.depth, fields: MAX_OBJECT_FIELDS });
 }
 
+/** A client can send back no more fields of one object either, and to parse an object with very many takes V8 seconds. */
 function assertWithin(json: Uint8Array, limits: JsonLimits): void {
   const exceeded = exceededLimit(json, limits);
   if (exceeded === 'depth') throw malformed(`it nests deeper than ${limits.depth} levels`);
@@ -112,16 +113,13 @@ function onlyMembers(json: Buffer, wanted: Wanted): string | undefined {
   return kept === undefined ? undefined : `{${kept.join(',')}}`;
 }
 
-/** Arguments are parsed in one step. A client can send back no more fields of one object either. */
-const ARGUMENT_LIMITS = { values: ANSWER_LIMITS.recordValues, depth: ANSWER_LIMITS.depth, fields: MAX_OBJECT_FIELDS };
-
 /**
  * Parses the arguments of a tool call: '' gives {}. Undefined if the text is not a JSON object, for example because it was cut off. Throws UPSTREAM_MALFORMED for
  * those that would hold up everybody, for they are parsed in one step.
  */
 export function parseArguments(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {};
-  if (text.length >= LONG_JSON_BYTES) assertWithin(Buffer.from(text), ARGUMENT_LIMITS);
+  assertRecord(text);
   const value = tryParseJson(text);
   return isObject(value) ? value : undefined;
 }

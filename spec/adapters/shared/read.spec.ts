@@ -72,6 +72,7 @@ t.test('arguments that would take seconds to parse are not parsed', async (t) =>
   });
   const fields = Array.from({ length: 30_000 }, (_, at) => `"field${at}":1`);
   t.throws(() => parseArguments(`{${fields.join(',')}}`), { code: 'UPSTREAM_MALFORMED', message: /an object with more than 10000 fields/ });
+  t.throws(() => assertParseable(Buffer.from(`{"choices":[],"more":{${fields.join(',')}}}`)), /an object with more than 10000 fields/, 'nor is a whole answer');
   t.equal(parses().length, 0);
 });
 
