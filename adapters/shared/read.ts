@@ -1,6 +1,6 @@
 // Readers for what providers send. `as…` is for optional fields: a value of another type counts as absent. `expect…` is for the content of
 // an answer: a value of another type is UPSTREAM_MALFORMED, because ignoring it would make the answer short or empty. Pure: no I/O.
-import { exceededLimit, holdsMoreThan, isObject, tryParseJson } from '../../core/base/json.ts';
+import { exceededLimit, holdsMoreThan, isObject, type JsonLimits, MAX_OBJECT_FIELDS, tryParseJson } from '../../core/base/json.ts';
 import { membersOf } from '../../core/base/json-members.ts';
 import { ANSWER_LIMITS, type ToolCall } from '../../core/index.ts';
 import type { Wanted } from './protocol.ts';
@@ -79,12 +79,18 @@ export function assertFewValues(json: Uint8Array): void {
 /** A shorter text is parsed in some milliseconds, whatever it is. To look for its depth costs about as much as to parse it. */
 const LONG_JSON_BYTES = 256 * 1024;
 
-/** Throws UPSTREAM_MALFORMED for an answer of a chat that has too many values or nests too deep. */
+/** Throws UPSTREAM_MALFORMED for an answer of a chat that has too many values, or too many fields in one object, or nests too deep. */
 export function assertParseable(json: Uint8Array, values: number = ANSWER_LIMITS.values): void {
   if (json.length < LONG_JSON_BYTES) return;
-  const { depth } = ANSWER_LIMITS;
-  const exceeded = exceededLimit(json, { values, depth });
-  if (exceeded !== undefined) throw malformed(exceeded === 'depth' ? `it nests deeper than ${depth} levels` : `it has more than ${values} JSON values`);
+  assertWithin(json, { values, depth: ANSWER_LIMITS.depth, fields: MAX_OBJECT_FIELDS });
+}
+
+/** A client can send back no more fields of one object either, and to parse an object with very many takes V8 seconds. */
+function assertWithin(json: Uint8Array, limits: JsonLimits): void {
+  const exceeded = exceededLimit(json, limits);
+  if (exceeded === 'depth') throw malformed(`it nests deeper than ${limits.depth} levels`);
+  if (exceeded === 'fields') throw malformed(`it has an object with more than ${limits.fields} fields`);
+  if (exceeded === 'values') throw malformed(`it has more than ${limits.values} JSON values`);
 }
 
 /** The same for one record of a stream. */
@@ -107,10 +113,13 @@ function onlyMembers(json: Buffer, wanted: Wanted): string | undefined {
   return kept === undefined ? undefined : `{${kept.join(',')}}`;
 }
 
-/** Parses the arguments of a tool call: '' gives {}. Undefined if the text is not a JSON object, for example because it was cut off. */
+/**
+ * Parses the arguments of a tool call: '' gives {}. Undefined if the text is not a JSON object, for example because it was cut off. Throws UPSTREAM_MALFORMED for
+ * those that would hold up everybody, for they are parsed in one step.
+ */
 export function parseArguments(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {};
-  if (text.length > ANSWER_LIMITS.values) assertFewValues(Buffer.from(text));
+  assertRecord(text);
   const value = tryParseJson(text);
   return isObject(value) ? value : undefined;
 }

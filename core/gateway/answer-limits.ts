@@ -24,7 +24,7 @@ export const ANSWER_LIMITS = {
   frame: 32 * MIB,
   /** JSON values of a collected answer: a value may take ten times the memory of its text. Embeddings have the most. */
   values: 2_000_000,
-  /** JSON values of one record of a stream, which is parsed in one step: some tens of milliseconds. A record with the whole request and answer has less. */
+  /** JSON values of one record of a stream, and of the arguments of a call that come as text. They are parsed in one step: some tens of milliseconds. A record with the whole request and answer has less. */
   recordValues: 200_000,
   /** Lines of one frame of a stream that passes as it is. Servers write one, and at most a few more. */
   frameLines: 10_000,

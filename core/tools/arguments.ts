@@ -4,11 +4,14 @@
 // no-patterns: regular expressions of a server are not run, because one can take exponential time.
 // counted-references: a few definitions that name each other twice are followed 2^n times, and one that names itself for ever. So references are counted as they are
 //   followed, and never copied into each other when a schema is compiled.
+// counted-branches: each value may be compared with all that stands below `anyOf`, `contains` and the like. So more values than there is room for are not checked.
+// looked-up: `uniqueItems` compares each item with each other one, which takes minutes for tens of thousands. Here each is looked up.
 // compiled-once: a schema takes a millisecond to compile and the largest half a second, so what was compiled is kept for later messages, by the text of the schema.
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { countUpTo, isDeeperThan, isObject } from '../base/json.ts';
+import { canonicalJson } from './canonical.ts';
 import type { JsonRecord } from './port.ts';
 
 const MAX_BYTES = 64 * 1024;
@@ -23,9 +26,15 @@ const NAMES: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'
 const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required', 'dependentRequired']);
 /** counted-references. So many are followed in one check. */
 const MAX_FOLLOWED = 10_000;
+/** counted-branches. As many comparisons in one check, which take some tenths of a second where each of them fails. */
+const MAX_COMPARED = 1_000_000;
+/** A text of so many characters counts as two values: how long it is, is counted again for each bound. */
+const TEXT_PART = 512;
+const BRANCHES: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames', 'dependentSchemas', 'enum', 'const']);
 /** Our own keyword beside each reference. */
 const COUNTED = 'blockhouse:followed';
 const TOO_MUCH = 'The arguments can not be checked: the schema of the tool follows too many references.';
+const TOO_MANY = 'The arguments can not be checked: they have too many values for the schema of the tool. Send fewer at a time.';
 /** compiled-once. The most that is kept, and the longest schemas together. */
 const MAX_KEPT = 1000;
 const MAX_KEPT_CHARACTERS = 4 * 1024 * 1024;
@@ -33,15 +42,20 @@ const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef']);
 
 const load = createRequire(import.meta.url);
 let loaded: Ajv2020 | undefined;
-/** In the check under way. */
-let followed = 0;
+/** How many references the check under way may still follow. */
+let room = 0;
 
 class TooMuch extends Error {}
 
 function follow(): boolean {
-  followed += 1;
-  if (followed > MAX_FOLLOWED) throw new TooMuch();
+  room -= 1;
+  if (room < 0) throw new TooMuch();
   return true;
+}
+
+/** looked-up. */
+function areUnique(isAsked: boolean, items: readonly unknown[]): boolean {
+  return !isAsked || new Set(items.map(canonicalJson)).size === items.length;
 }
 
 function ajv(): Ajv2020 {
@@ -57,6 +71,14 @@ function ajv(): Ajv2020 {
       code: { optimize: false },
     });
     loaded.addKeyword({ keyword: COUNTED, before: '$ref', schema: false, validate: follow });
+    loaded.removeKeyword('uniqueItems');
+    loaded.addKeyword({
+      keyword: 'uniqueItems',
+      type: 'array',
+      schemaType: 'boolean',
+      validate: areUnique,
+      error: { message: 'must NOT have duplicate items' },
+    });
   }
   return loaded;
 }
@@ -127,8 +149,11 @@ function make(schema: JsonRecord): Made {
 function compiled(schema: JsonRecord): ArgumentCheck {
   const validate: ValidateFunction = ajv().compile(bounded(schema));
   ajv().removeSchema(); // a cache of what servers send would only grow
+  const most = MAX_COMPARED / (1 + branchesOf(schema));
   return (args) => {
-    followed = 0;
+    const left = most - sizeOf(args);
+    if (left < 0) return TOO_MANY; // counted-branches
+    room = Math.min(MAX_FOLLOWED, left);
     try {
       return validate(args) ? undefined : wording(validate.errors?.[0]);
     } catch (error) {
@@ -136,6 +161,20 @@ function compiled(schema: JsonRecord): ArgumentCheck {
       throw error;
     }
   };
+}
+
+/** How many values of a schema a value may be compared with besides those of its own place. */
+function branchesOf(schema: unknown): number {
+  if (Array.isArray(schema)) return schema.reduce<number>((sum, inner) => sum + branchesOf(inner), 0);
+  if (!isObject(schema)) return 0;
+  return Object.entries(schema).reduce((sum, [name, inner]) => sum + (BRANCHES.has(name) ? 1 + countUpTo(inner, MAX_NODES) : branchesOf(inner)), 0);
+}
+
+/** How many values arguments have, and long texts for more than one. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return 1 + value.length / TEXT_PART;
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, inner) => sum + sizeOf(inner), 1);
 }
 
 /** The part of a schema that is looked at. Throws an Error for one that is too large, or refers to other documents; compiles nothing. */

@@ -38,16 +38,20 @@ export function pageOf({ isError, parts }: RunResult, { offset = 0, limit = DEFA
   return { isError, parts: [{ type: 'text', text: whole.slice(offset, offset + limit) }], chars: whole.length };
 }
 
+/** Without a pattern: one would try the whole text to find at each place of a text that repeats itself, which takes seconds. */
 function placesOf(text: string, find: string, offset: number): string {
-  const pattern = new RegExp(find.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'giu');
-  pattern.lastIndex = offset;
+  const [searched, wanted] = [inSmall(text), inSmall(find)];
   const lines: string[] = [];
-  for (let match = pattern.exec(text); match !== null && lines.length < MAX_PLACES; match = pattern.exec(text)) {
-    const { index } = match;
-    const near = text.slice(Math.max(0, index - NEAR), index + match[0].length + NEAR);
+  for (let index = searched.indexOf(wanted, offset); index !== -1 && lines.length < MAX_PLACES; index = searched.indexOf(wanted, index + wanted.length)) {
+    const near = text.slice(Math.max(0, index - NEAR), index + wanted.length + NEAR);
     lines.push(`- ${index}: ${near.replaceAll(/\s+/g, ' ')}`);
   }
   if (lines.length === 0) return `(${JSON.stringify(find)} is not in the result after character ${grouped(offset)}.)`;
   const more = lines.length === MAX_PLACES ? `; only the first ${MAX_PLACES} are shown` : '';
   return `(${JSON.stringify(find)} is at these characters${more}.)\n${lines.join('\n')}`;
+}
+
+/** In small letters, of which each stands where it stood. The dotted İ alone would become two. */
+function inSmall(text: string): string {
+  return text.replaceAll('İ', 'i').toLowerCase().replaceAll('ς', 'σ');
 }

@@ -61,6 +61,21 @@ t.test('arguments are a JSON object, blank text stands for none', async (t) => {
   for (const text of ['{"a":', '[1]', '"x"', 'null', '1', 'x']) t.equal(parseArguments(text), undefined, text);
 });
 
+t.test('arguments that would take seconds to parse are not parsed', async (t) => {
+  const many = (count: number): string => `{"a":[${'1,'.repeat(count)}1]}`;
+  t.equal((parseArguments(many(199_000)) as { a: unknown[] }).a.length, 199_001);
+  const parses = t.capture(JSON, 'parse', JSON.parse);
+  t.throws(() => parseArguments(many(201_000)), { code: 'UPSTREAM_MALFORMED', message: /more than 200000 JSON values/ });
+  t.throws(() => parseArguments(`{"a":${'['.repeat(150_000)}${']'.repeat(150_000)}}`), {
+    code: 'UPSTREAM_MALFORMED',
+    message: /nests deeper than 1000 levels/,
+  });
+  const fields = Array.from({ length: 30_000 }, (_, at) => `"field${at}":1`);
+  t.throws(() => parseArguments(`{${fields.join(',')}}`), { code: 'UPSTREAM_MALFORMED', message: /an object with more than 10000 fields/ });
+  t.throws(() => assertParseable(Buffer.from(`{"choices":[],"more":{${fields.join(',')}}}`)), /an object with more than 10000 fields/, 'nor is a whole answer');
+  t.equal(parses().length, 0);
+});
+
 t.test("metadata is the adapter's own, and an object", async (t) => {
   t.same(metadataOf({ providerMetadata: { acme: { a: 1 } } }, 'acme'), { a: 1 });
   for (const own of [undefined, null, 'x', 1, [1]]) t.equal(metadataOf({ providerMetadata: { acme: own } }, 'acme'), undefined);

@@ -44,6 +44,52 @@ t.test('definitions that name each other again and again are not followed for ev
   }
 });
 
+t.test('counted-branches: a value is compared with every branch of a schema, so where there are many, many values are not checked', async (t) => {
+  const branches = Array.from({ length: 600 }, (_, at) => ({ const: at }));
+  const of = (items: object): object => ({ type: 'object', properties: { a: { type: 'array', ...items } } });
+  const leads = { ...of({ items: { $ref: '#/$defs/any' } }), $defs: { any: { anyOf: branches } } };
+  for (const schema of [
+    of({ items: { anyOf: branches } }),
+    of({ contains: { anyOf: branches } }),
+    of({ items: { enum: branches.map((_, at) => [at]) } }),
+    leads,
+  ]) {
+    const check = argumentCheck(schema as Record<string, unknown>);
+    t.match(check({ a: Array.from({ length: 40_000 }, () => -1) }), /too many values for the schema of the tool/);
+    t.notMatch(check({ a: [-1, -2] }) ?? '', /too many/, 'few are checked');
+  }
+  const twice = (at: number): object => ({ allOf: [{ $ref: `#/$defs/a${at + 1}` }, { $ref: `#/$defs/a${at + 1}` }] });
+  const last = { anyOf: [...branches, {}] };
+  const defs = { ...Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`a${at}`, twice(at)])), a12: last };
+  t.match(argumentCheck({ type: 'object', $defs: defs, properties: { a: { $ref: '#/$defs/a0' } } })({ a: 1 }), /follows too many references/);
+  t.match(argumentCheck({ type: 'object', properties: { a: { anyOf: [...branches, { maxLength: 5 }] } } })({ a: 'x'.repeat(4_000_000) }), /too many values/);
+  const rows = argumentCheck(of({ items: { type: 'object', properties: { kind: { enum: ['x', 'y'] }, n: { type: 'integer' } } } }) as Record<string, unknown>);
+  t.equal(rows({ a: Array.from({ length: 50_000 }, (_, n) => ({ kind: 'x', n })) }), undefined, 'many values of a usual schema are checked');
+});
+
+t.test('looked-up: items that shall differ are not compared with each other', async (t) => {
+  const check = argumentCheck({ type: 'object', properties: { a: { type: 'array', uniqueItems: true }, b: { type: 'array', uniqueItems: false } } });
+  let reads = 0;
+  const get = (all: unknown[], name: string | symbol): unknown => {
+    reads += 1;
+    return Reflect.get(all, name);
+  };
+  const counted = (items: readonly unknown[]): unknown => new Proxy([...items], { get });
+  t.equal(check({ a: counted(Array.from({ length: 2000 }, (_, at) => ({ at }))) }), undefined);
+  t.ok(reads < 100_000, `${reads} reads of 2000 items`);
+  t.equal(
+    check({
+      a: [
+        { x: 1, y: 2 },
+        { y: 2, x: 1 },
+      ],
+    }),
+    '/a must NOT have duplicate items.',
+  );
+  t.equal(check({ a: [1, '1', [1], null, true] }), undefined);
+  t.equal(check({ b: [1, 1] }), undefined);
+});
+
 const schemaOf = (name: string): Record<string, unknown> => ({ type: 'object', properties: { [name]: { type: 'string' } } });
 
 t.test('compiled-once: an equal schema of a later message has the same check, of the newest thousand', async (t) => {

@@ -12,6 +12,7 @@ import { SseWriter } from '../wire/sse.ts';
 import { headersOf } from './answer-headers.ts';
 import { BlockAnswer, doneOf } from './block-answer.ts';
 import { failureOf } from './block-failure.ts';
+import { inSendingLane } from './block-lanes.ts';
 import { questionOf } from './block-question.ts';
 import { assertHasBlocks, assertMayAskBlock, rethrowAsModel } from './compatible-blocks.ts';
 import { accountsOf } from './keys.ts';
@@ -51,7 +52,7 @@ export async function askBlock<E>(request: BlockRequest<E>, times = TIMES): Prom
   try {
     const idempotencyKey = headerText(req.headers['idempotency-key']);
     const question = { message, conversation, idempotencyKey, key, refusal, traceparent: traceparentIn(req.headers) };
-    const posted = await core.blocks.ask(block, question);
+    const posted = await inSendingLane(context, () => core.blocks.ask(block, question));
     const headers = {
       ...headersOf({ adapter: 'block', model: block }, warnings, request.dialect.answerHeaders?.(context.requestId)),
       'x-blockhouse-message': posted.id,

@@ -18,6 +18,7 @@ import {
 } from '../../../core/index.ts';
 import { Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
+import { pageOfBlocks } from './block-lanes.ts';
 
 /** What a name means. */
 export interface ModelRoute {
@@ -80,7 +81,7 @@ async function blocksFor({ core, key }: Pick<RouteContext, 'core' | 'key'>): Pro
   try {
     let cursor: string | null | undefined;
     do {
-      const { entries, next } = await core.blocks.page({ state: ANSWERING, limit: PAGE_OF_BLOCKS, cursor: cursor ?? undefined });
+      const { entries, next } = await pageOfBlocks(core, { state: ANSWERING, limit: PAGE_OF_BLOCKS, cursor: cursor ?? undefined });
       for (const { name } of entries) if (key === undefined || mayAskBlock(key, name)) found.push({ id: `${BLOCK_PROVIDER}/${name}`, adapter: BLOCK_PROVIDER });
       cursor = next;
     } while (cursor !== null && found.length < MAX_BLOCKS);

@@ -4,6 +4,7 @@
 // own-words: an error has the name that the client wrote, since an alias may stand for a block that it may not know, and no name that is like it.
 import { BLOCK_PROVIDER, BlockhouseError, type Core, invalidRequest, mayAskBlock } from '../../../core/index.ts';
 import type { RouteContext } from '../wire/route.ts';
+import { inLane } from './block-lanes.ts';
 
 /** What a request gets that asks a block in a protocol, or for something, that blocks don't know. */
 export function noBlockHere(): BlockhouseError {
@@ -34,10 +35,10 @@ export function assertHasBlocks({ gatewayOnly }: Pick<Core, 'gatewayOnly'>): voi
 }
 
 /** Resolves if there is such a block, for a client that may ask it. Rejects with KEY_FORBIDDEN, MODEL_NOT_FOUND and BLOCK_NOT_RUNNING. */
-export async function findBlock(context: Pick<RouteContext, 'core' | 'key'>, block: string, asked: string): Promise<void> {
+export async function findBlock(context: Pick<RouteContext, 'core' | 'key' | 'res' | 'signal'>, block: string, asked: string): Promise<void> {
   assertMayAskBlock(context, block, asked);
   assertHasBlocks(context.core);
-  await context.core.blocks.whyBlocked(block).catch(rethrowAsModel);
+  await inLane(context, () => context.core.blocks.whyBlocked(block)).catch(rethrowAsModel);
 }
 
 /** To a program, a block is a model, and of its files it learns nothing. */

@@ -4,9 +4,11 @@
 // bound: what was approved is this tool with these arguments and this definition.
 // few-asked: an answer may have thousands of calls. Those for which the run has no room are refused before anything else is looked at, so no more wait for a person
 //   than the run may make.
+// in-turns: an answer may have thousands of calls whose arguments take long to check, so others are served between them.
 // where-again: a call that only a rule with `where` allows is judged again right before it is made, when the calls before it have ended: they may have made a link.
 import { homedir } from 'node:os';
 import { randomBytes } from 'node:crypto';
+import { hasRoom, sharedTurn } from '../../../base/next-turn.ts';
 import type { RunRecord } from '../../../types.ts';
 import { FIND_TOOL } from '../../../tools/builtin/definitions.ts';
 import { digestOf } from '../../../tools/canonical.ts';
@@ -76,6 +78,7 @@ export async function checkCalls(options: CheckOptions): Promise<Checked> {
   const room = new CallRoom(options.state);
   for (const call of options.state.last?.calls ?? []) {
     if (call.outcome !== undefined) continue;
+    if (!hasRoom()) await sharedTurn(options.block); // in-turns
     const verdict = await new Check(options, call, room).verdict();
     if ('ready' in verdict) ready.push(verdict.ready);
     else if ('probe' in verdict) probes.push(verdict.probe);

@@ -17,6 +17,17 @@ t.test('what is read on fits into its room, and says where the text ends', async
   t.match(part, /^\(Characters 0 to 29\d of 10,000; offset 29\d reads on\.\)/);
   t.match(readOn('x.y'.repeat(30), { ref: '1.1', find: 'x.y' }, 100), /only the first 20 are shown/);
   t.match(readOn('x-y', { ref: '1.1', find: 'x.y' }, 100), /"x\.y" is not in the result/);
+  t.match(readOn('İİΟΔΟΣ Aab', { ref: '1.1', find: 'οδοσ' }, 100), /\n- 2: İİΟΔΟΣ Aab$/, 'in any case, at the place where it stands');
+  t.match(readOn('aAaaa', { ref: '1.1', find: 'AA', offset: 1 }, 100), /\n- 1: [^\n]*\n- 3: [^\n]*$/);
+});
+
+t.test('a text that repeats itself is searched in one go', async (t) => {
+  const text = 'a'.repeat(8 * 1024 * 1024);
+  for (const find of [`${'a'.repeat(199)}b`, `b${'a'.repeat(199)}`, `${'a'.repeat(100)}b${'a'.repeat(99)}`]) {
+    const before = process.cpuUsage();
+    t.match(readOn(text, { ref: '1.1', find }, 1000), /is not in the result/);
+    t.ok(process.cpuUsage(before).user < 400_000, 'without trying it at each place');
+  }
 });
 
 t.test('the pin of a built-in tool is of its name and schema, not of what its description lists', async (t) => {

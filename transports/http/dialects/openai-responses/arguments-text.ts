@@ -1,7 +1,9 @@
 // The arguments of a call that come in pieces of JSON. Pure: no I/O.
 //
-// parsed-once: the text is parsed when its outermost brace closes. Text that can't be parsed then will never be an object, whatever follows.
-import { isObject, tryParseJson } from '../../../../core/base/json.ts';
+// parsed-once: the text is parsed when its outermost brace closes. Text that can't be parsed then will never be an object, whatever follows; neither will one that would
+//   take too long to parse, which ends the answer anyway.
+import { exceededLimit, isObject, MAX_OBJECT_FIELDS, tryParseJson } from '../../../../core/base/json.ts';
+import { ANSWER_LIMITS } from '../../../../core/index.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -11,6 +13,9 @@ const OPENING = new Set([0x7b, 0x5b]);
 const CLOSING = new Set([0x7d, 0x5d]);
 /** The blanks of JSON. */
 const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/** Those of the adapters. */
+const LIMITS = { values: ANSWER_LIMITS.recordValues, depth: ANSWER_LIMITS.depth, fields: MAX_OBJECT_FIELDS };
 
 /** The arguments of one call. */
 export class ArgumentsText {
@@ -31,7 +36,7 @@ export class ArgumentsText {
   /** The arguments, if the text is a JSON object; undefined as long as it is not. */
   value(): Record<string, unknown> | undefined {
     if (this.#state !== 'closed' || this.#value !== undefined) return this.#value;
-    const value = tryParseJson(this.text); // parsed-once
+    const value = exceededLimit(Buffer.from(this.text), LIMITS) === undefined ? tryParseJson(this.text) : undefined; // parsed-once
     if (isObject(value)) this.#value = value;
     else this.#state = 'broken';
     return this.#value;

@@ -17,11 +17,11 @@ import {
 } from '../../../../core/index.ts';
 import { forCaller, type RouteContext } from '../../wire/route.ts';
 import { failureOf } from '../block-failure.ts';
+import { inLane, inSendingLane } from '../block-lanes.ts';
 import { awaited } from '../block-model.ts';
 import { waitsOf } from '../block-waits.ts';
 import { assertHasBlocks } from '../compatible-blocks.ts';
 import { accountsOf } from '../keys.ts';
-import { inLane } from './lanes.ts';
 import { TOOLS, type ToolName, USUAL } from './tools.ts';
 
 /** What a call brings: a text for models, and the same as data. */
@@ -79,7 +79,7 @@ async function sendMessage(context: RouteContext, args: unknown): Promise<Outcom
   assertMayReach(context, block);
   const refusal = key && (await accountsOf(core).checkForBlock({ key: key.name, adapterId: 'block', model: undefined, askedAs: `block/${block}` }));
   const sent = { body: { message, ...(clientId !== undefined && { clientId }) }, key, refusal, traceparent: traceparentIn(req.headers) };
-  return waiting(context, block, waitSeconds, async () => (await core.blocks.postFromAgent(block, sent)).id);
+  return waiting(context, block, waitSeconds, async () => (await inSendingLane(context, () => core.blocks.postFromAgent(block, sent))).id);
 }
 
 async function readAnswer(context: RouteContext, args: unknown): Promise<Outcome> {

@@ -1,4 +1,5 @@
 // What becomes of the calls of one answer, by the records before it.
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { checkCalls, MAX_TRIES } from '../../../../../core/block/reply/run/check-calls.ts';
 import { digestOf } from '../../../../../core/tools/canonical.ts';
@@ -63,6 +64,19 @@ t.test('bound: what was approved is this call, and no other', async (t) => {
   t.match((await check(approved('another'), { ask: ['*'] })).records, [{ t: 'refused', code: 'changed' }]);
   t.match((await check(approved(right, 'expire'), { ask: ['*'] })).records, [{ t: 'refused', code: 'expired' }]);
   t.match((await check(approved(right), { deny: ['*'] })).records, [{ t: 'refused', code: 'denied' }], 'a rule of today that denies wins');
+});
+
+t.test('in-turns: while many calls are checked, others have turns', async (t) => {
+  const wrong = { name: 'bank__pay', arguments: { to: Array.from({ length: 200 }, (_, at) => ({ at })) } };
+  const records = begun(...Array.from({ length: 3000 }, () => wrong));
+  let turns = 0;
+  let isDone = false;
+  const checked = check(records).finally(() => {
+    isDone = true;
+  });
+  for (; !isDone; turns += 1) await setImmediate();
+  t.equal((await checked).records.length, 3000);
+  t.ok(turns > 5, `${turns} turns`);
 });
 
 t.test('no-silent-repeat: by what the tool is, and how often it was sent', async (t) => {

@@ -27,3 +27,13 @@ t.test('the text is parsed once, in however many pieces it comes', async (t) => 
   }
   t.equal(parses().length, 1);
 });
+
+t.test('a text that would take seconds to parse has no value', async (t) => {
+  const parses = t.capture(JSON, 'parse', JSON.parse);
+  for (const inner of [`[${'1,'.repeat(201_000)}1]`, `${'['.repeat(150_000)}${']'.repeat(150_000)}`]) {
+    const args = new ArgumentsText();
+    args.add(`{"a":${inner}}`);
+    t.equal(args.value(), undefined);
+  }
+  t.equal(parses().length, 0);
+});
