@@ -31,6 +31,18 @@ t.test('a tool that only the history has is named there and back', async (t) => 
   t.equal(box.clientToolOf(box.oursOf('mcp.git/status')).name, 'mcp.git/status');
 });
 
+t.test('a custom tool is one that takes a text, whose description names the grammar of that text', async (t) => {
+  const { box } = boxOf([
+    { type: 'custom', name: 'run', description: 'Runs code', format: { type: 'grammar', syntax: 'lark', definition: 'start: X' } },
+    { type: 'custom', name: 'say' },
+  ]);
+  const parameters = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
+  t.match(box.tools, [
+    { name: 'run', description: /^Runs code\n\n.*\nstart: X$/, parameters },
+    { name: 'say', parameters },
+  ]);
+});
+
 t.test('a choice is one of the tools, some of them, or none', async (t) => {
   const { box } = boxOf([fn('a'), fn('b'), { type: 'custom', name: 'c' }]);
   const all = ['a', 'b', 'c'];
