@@ -118,12 +118,16 @@ async function pinNow(tools: WorkspaceTools | undefined, id: string): Promise<st
 
 /**
  * Cancels the messages of a new copy whose runs have not ended: what waits for a person waits in the block that was copied, and what was approved or sent there is
- * not sent again from here, however often the copy is made.
+ * not sent again from here, however often the copy is made. What the journals of messages with an outcome have left open is ended, too: who made the bundle may have written them.
  */
 export async function cancelCopiedRuns(owners: Pick<Ownership, 'take' | 'tryTake'>, block: Block): Promise<Warning[]> {
-  const waiting = (await block.files.conversation.entries()).filter((entry) => entry.role === 'user' && isWaiting(entry));
+  const { conversation } = block.files;
+  const messages = (await conversation.entries()).filter(({ role, status }) => role === 'user' && status !== 'done');
   const cancelled: string[] = [];
-  for (const { id } of waiting) if ((await cancelRun(owners, block, id, true)) !== undefined) cancelled.push(id);
+  for (const message of messages) {
+    if (!isWaiting(message)) await endCopied(block, message.id);
+    else if ((await cancelRun(owners, block, message.id, true)) !== undefined) cancelled.push(message.id);
+  }
   const [first] = cancelled;
   if (first === undefined) return [];
   const [are, their] =
@@ -132,6 +136,10 @@ export async function cancelCopiedRuns(owners: Pick<Ownership, 'take' | 'tryTake
       : [`${cancelled.length} messages were being answered with tools, and are`, 'their'];
   const message = `${are} cancelled in this copy: none of ${their} calls is made here. \`blockhouse queue ${block.name} --retry ${first}\` asks ${cancelled.length === 1 ? 'it' : 'the first'} again.`;
   return [{ field: 'chat', message }];
+}
+
+async function endCopied(block: Block, messageId: string): Promise<void> {
+  if ((await block.files.conversation.steps(messageId)).length > 0) await (await runParts()).endCopiedRun(block, messageId);
 }
 
 /** Cancels a message that waits and has a run. Undefined if it has none, or has its outcome, or if another server answers it. */

@@ -1,8 +1,12 @@
 // A block that was exported while a call of a tool was pending, and is imported, once and again: the call is made once at most, and nobody has to guess where.
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { pay, pendingIn, RULES, toolCore } from '../support/tools/tool-core.ts';
-import { until } from '../support/until.ts';
+import { digestOf } from '../../core/tools/canonical.ts';
+import type { RunRecord } from '../../core/types.ts';
+import { answerRecord, approvalOf, AT, modelRecord, runRecord } from '../support/tools/records.ts';
+import { crashedIn, pay, pendingIn, RULES, toolCore } from '../support/tools/tool-core.ts';
+import type { Seen } from '../support/tools/tool-model.ts';
+import { sought, until } from '../support/until.ts';
 
 t.setTimeout(120_000);
 
@@ -55,3 +59,34 @@ t.test('a call that may have been made is not made again by a copy', async (t) =
   t.match(history[0], { id, status: 'cancelled' });
   t.match(history[1], { role: 'assistant', replyTo: id, status: 'interrupted', content: /bank\/pay/ }, 'what may have happened is said');
 });
+
+const { name, arguments: args } = pay('eve');
+const PLANNED: readonly RunRecord[] = [
+  modelRecord(1),
+  answerRecord(1, [{ name, arguments: args }]),
+  { t: 'ask', call: '1.1', approval: approvalOf('a1', { arguments: args, digest: digestOf('bank/pay', args, 'pin-of-pay') }) },
+  { t: 'decision', approval: 'a1', decision: 'approve', by: { channel: 'cli', name: 'token' }, at: AT },
+];
+const ended: RunRecord = { t: 'end', at: AT, status: 'cancelled' };
+const JOURNALS: readonly (readonly [string, string, readonly RunRecord[]])[] = [
+  ['failed', 'a run that goes on', [runRecord(), ...PLANNED]],
+  ['cancelled', 'a run that goes on', [runRecord(), ...PLANNED]],
+  ['expired', 'a run that goes on', [runRecord(), ...PLANNED]],
+  ['failed', 'steps without a run', PLANNED],
+  ['waiting-approval', 'steps without a run', PLANNED],
+  ['failed', 'the steps of the run that comes next', [{ ...runRecord(), run: 2 } as RunRecord, ...PLANNED, runRecord(), ended]],
+];
+
+for (const [status, what, records] of JOURNALS)
+  t.test(`what a journal of elsewhere calls approved is not made when its message is retried: ${status}, ${what}`, async (t) => {
+    const say = ({ messages }: Seen) => (messages.at(-1)?.role === 'tool' ? 'Paid.' : [pay('eve')]);
+    const files = crashedIn(records, ASKS, { status, processed: status !== 'waiting-approval' });
+    const one = await toolCore(t, { rules: ASKS, say, files });
+    await one.blocks.import(await one.blocks.export('ada'), 'bob');
+    await one.blocks.retry('bob', 'm1');
+    await one.blocks.start('bob');
+    const waiting = async () => (await one.blocks.approvals({ block: 'bob' })).approvals.find(({ id }) => id !== 'a1');
+    const approval = await sought(waiting, () => `no person is asked; paid: ${one.effects().length}`, 10_000);
+    t.match(approval, { block: 'bob', tool: 'bank/pay' }, 'a person is asked');
+    t.same(one.effects(), [], 'nothing was paid');
+  });

@@ -83,6 +83,12 @@ const IMPORTED: EntryError = {
   retryable: true,
 };
 
+/** Ends what the journal of a copied message has left open, though the message has its outcome: asked again, the copy takes up nothing of it. */
+export async function endCopiedRun(context: Pick<BlockContext, 'name' | 'files' | 'at' | 'world'>, messageId: string): Promise<void> {
+  const journal = await RunJournal.open({ conversation: context.files.conversation, claim: undefined, messageId });
+  await closeRun(context, journal, messageId, { status: 'cancelled', code: IMPORTED.code, what: IMPORTED.message, at: context.at(), isCopy: true });
+}
+
 /** effects-are-told, for a message that is cancelled while nobody answers it. The entry afterwards; undefined if it has its outcome by now. In files, a claim says nothing. */
 export async function cancelWaiting(
   context: Pick<BlockContext, 'name' | 'files' | 'at' | 'world'>,
