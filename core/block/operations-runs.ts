@@ -118,16 +118,12 @@ async function pinNow(tools: WorkspaceTools | undefined, id: string): Promise<st
 
 /**
  * Cancels the messages of a new copy whose runs have not ended: what waits for a person waits in the block that was copied, and what was approved or sent there is
- * not sent again from here, however often the copy is made. What the journals of messages with an outcome have left open is ended, too: who made the bundle may have written them.
+ * not sent again from here, however often the copy is made.
  */
 export async function cancelCopiedRuns(owners: Pick<Ownership, 'take' | 'tryTake'>, block: Block): Promise<Warning[]> {
-  const { conversation } = block.files;
-  const messages = (await conversation.entries()).filter(({ role, status }) => role === 'user' && status !== 'done');
+  const waiting = (await block.files.conversation.entries()).filter((entry) => entry.role === 'user' && isWaiting(entry));
   const cancelled: string[] = [];
-  for (const message of messages) {
-    if (!isWaiting(message)) await endCopied(block, message.id);
-    else if ((await cancelRun(owners, block, message.id, true)) !== undefined) cancelled.push(message.id);
-  }
+  for (const { id } of waiting) if ((await cancelRun(owners, block, id, true)) !== undefined) cancelled.push(id);
   const [first] = cancelled;
   if (first === undefined) return [];
   const [are, their] =
@@ -138,8 +134,9 @@ export async function cancelCopiedRuns(owners: Pick<Ownership, 'take' | 'tryTake
   return [{ field: 'chat', message }];
 }
 
-async function endCopied(block: Block, messageId: string): Promise<void> {
-  if ((await block.files.conversation.steps(messageId)).length > 0) await (await runParts()).endCopiedRun(block, messageId);
+/** Before a message with an outcome is asked again: ends what its journal has left open. */
+export async function endOldRun(block: Block, messageId: string): Promise<void> {
+  if ((await block.files.conversation.steps(messageId)).length > 0) await (await runParts()).endOldRun(block, messageId);
 }
 
 /** Cancels a message that waits and has a run. Undefined if it has none, or has its outcome, or if another server answers it. */

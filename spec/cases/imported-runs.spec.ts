@@ -1,5 +1,6 @@
 // A block that was exported while a call of a tool was pending, and is imported, once and again: the call is made once at most, and nobody has to guess where.
 import { setTimeout as delay } from 'node:timers/promises';
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { digestOf } from '../../core/tools/canonical.ts';
 import type { RunRecord } from '../../core/types.ts';
@@ -90,3 +91,30 @@ for (const [status, what, records] of JOURNALS)
     t.match(approval, { block: 'bob', tool: 'bank/pay' }, 'a person is asked');
     t.same(one.effects(), [], 'nothing was paid');
   });
+
+t.test('a bundle with a journal that can not be read is refused, so that nothing in it is left open', async (t) => {
+  const open = { 'm1.jsonl': 'x\n', 'm2.jsonl': [runRecord(), ...PLANNED].map((record) => `${JSON.stringify(record)}\n`).join('') };
+  const files = crashedIn([], ASKS, { status: 'failed', processed: true });
+  const one = await toolCore(t, { rules: ASKS, say: () => 'Hello.', files: { blocks: { ada: { ...files.blocks.ada, runs: open } } } });
+  await t.rejects(one.blocks.import(await one.blocks.export('ada'), 'bob'), {
+    code: 'INVALID_REQUEST',
+    message: /runs\/m1\.jsonl in the archive can't be used: line 1/,
+  });
+  t.strictSame(
+    (await one.blocks.list()).map(({ name }) => name),
+    ['ada'],
+    'there is no copy',
+  );
+});
+
+t.test('a price in a journal of elsewhere makes nothing cheaper', async (t) => {
+  const call: RunRecord = { t: 'call', call: '1.1', at: AT, try: 1, pin: 'pin-of-pay', usd: -1000 };
+  const files = crashedIn([runRecord(), ...PLANNED, call], ASKS, { status: 'failed', processed: true });
+  const one = await toolCore(t, { rules: ASKS, say: () => 'Hello.', files });
+  await one.blocks.import(await one.blocks.export('ada'), 'bob');
+  await one.blocks.retry('bob', 'm1');
+  await one.blocks.start('bob');
+  await one.inState('bob', 'idle');
+  await until('the answer is in the ledger', () => readFileSync(`${one.workspace}/ledger.jsonl`, 'utf8').includes('"bob"'));
+  t.notMatch(readFileSync(`${one.workspace}/ledger.jsonl`, 'utf8'), /-1000/, 'a sum that caps are judged by');
+});
