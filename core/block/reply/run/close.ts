@@ -2,7 +2,6 @@
 import { BlockhouseError } from '../../../errors.ts';
 import type { RunState } from '../../../tools/journal.ts';
 import type { RunRecord } from '../../../types.ts';
-import { isWaiting } from '../../conversation/chat-file.ts';
 import { effectsText, entrySteps } from '../../../tools/entry-steps.ts';
 import { taintOfRun } from '../../../tools/taint.ts';
 import type { EntryStep, Taint } from '../../../types.ts';
@@ -58,6 +57,9 @@ export async function closeRun(
   return { run: state.run.run, steps: entrySteps(state), text: effectsText(state, what), taint: taintOfRun(state, messageId) };
 }
 
+/** Messages that a retry takes. */
+const ASKED_AGAIN: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired']);
+
 interface Last extends Pick<Ended, 'status' | 'code' | 'at'> {
   readonly cause: string;
   /** By the place of a call: why its server has said nothing of its task. */
@@ -97,7 +99,7 @@ export async function endOldRun(context: Pick<BlockContext, 'name' | 'files' | '
   const pay: JournalOptions['pay'] = async (paid) => payerOf(context, messageId, (await conversation.message(messageId)).entry)?.(paid);
   const seen = await RunJournal.open({ conversation, claim: undefined, messageId, pay });
   const { entry } = await conversation.message(messageId); // read second: a run that began before is in no journal of a message that has its outcome now
-  if (isWaiting(entry)) return;
+  if (!ASKED_AGAIN.has(entry.status)) return;
   const cause = 'the message was asked again';
   const records = lastRecords(seen.state, { status: 'cancelled', code: 'CANCELLED', at: context.at(), cause, silent: NONE });
   if (records.length === 0) return;
