@@ -1,11 +1,15 @@
 // A block that was exported while a call of a tool was pending, and is imported, once and again: the call is made once at most, and nobody has to guess where.
-import { setTimeout as delay } from 'node:timers/promises';
+
 import { readFileSync } from 'node:fs';
-import t from 'tap';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { connectStore } from '../../core/index.ts';
 import { digestOf } from '../../core/tools/canonical.ts';
 import type { RunRecord } from '../../core/types.ts';
-import { answerRecord, approvalOf, AT, modelRecord, runRecord } from '../support/tools/records.ts';
-import { crashedIn, pay, pendingIn, RULES, toolCore } from '../support/tools/tool-core.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { noPostgres } from '../support/postgres.ts';
+import { AT, answerRecord, approvalOf, modelRecord, runRecord } from '../support/tools/records.ts';
+import { crashedIn, pay, pendingIn, RULES, type ToolCore, toolCore } from '../support/tools/tool-core.ts';
 import type { Seen } from '../support/tools/tool-model.ts';
 import { sought, until } from '../support/until.ts';
 
@@ -78,19 +82,27 @@ const JOURNALS: readonly (readonly [string, string, readonly RunRecord[]])[] = [
   ['failed', 'the steps of the run that comes next', [{ ...runRecord(), run: 2 } as RunRecord, ...PLANNED, runRecord(), ended]],
 ];
 
+const say = ({ messages }: Seen) => (messages.at(-1)?.role === 'tool' ? 'Paid.' : [pay('eve')]);
+
 for (const [status, what, records] of JOURNALS)
   t.test(`what a journal of elsewhere calls approved is not made when its message is retried: ${status}, ${what}`, async (t) => {
-    const say = ({ messages }: Seen) => (messages.at(-1)?.role === 'tool' ? 'Paid.' : [pay('eve')]);
     const files = crashedIn(records, ASKS, { status, processed: status !== 'waiting-approval' });
-    const one = await toolCore(t, { rules: ASKS, say, files });
-    await one.blocks.import(await one.blocks.export('ada'), 'bob');
-    await one.blocks.retry('bob', 'm1');
-    await one.blocks.start('bob');
-    const waiting = async () => (await one.blocks.approvals({ block: 'bob' })).approvals.find(({ id }) => id !== 'a1');
-    const approval = await sought(waiting, () => `no person is asked; paid: ${one.effects().length}`, 10_000);
-    t.match(approval, { block: 'bob', tool: 'bank/pay' }, 'a person is asked');
-    t.same(one.effects(), [], 'nothing was paid');
+    const from = await toolCore(t, { rules: ASKS, say, files });
+    t.test('in files', (t) => assertAsks(t, from, from));
+    t.test('in a database', { skip: noPostgres }, async (t) =>
+      assertAsks(t, from, await toolCore(t, { rules: ASKS, say, store: await connectStore(await migratedStore(t)) })),
+    );
   });
+
+async function assertAsks(t: Test, from: ToolCore, one: ToolCore): Promise<void> {
+  await one.blocks.import(await from.blocks.export('ada'), 'bob');
+  await one.blocks.retry('bob', 'm1');
+  await one.blocks.start('bob');
+  const waiting = async () => (await one.blocks.approvals({ block: 'bob' })).approvals.find(({ id }) => id !== 'a1');
+  const approval = await sought(waiting, () => `no person is asked; paid: ${one.effects().length}`, 10_000);
+  t.match(approval, { block: 'bob', tool: 'bank/pay' }, 'a person is asked');
+  t.same(one.effects(), [], 'nothing was paid');
+}
 
 t.test('a bundle with a journal that can not be read is refused, so that nothing in it is left open', async (t) => {
   const open = { 'm1.jsonl': 'x\n', 'm2.jsonl': [runRecord(), ...PLANNED].map((record) => `${JSON.stringify(record)}\n`).join('') };
