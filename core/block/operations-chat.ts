@@ -14,7 +14,7 @@ import { entryIn } from './conversation/chat-changes.ts';
 import { isWaiting } from './conversation/chat-file.ts';
 import { activeOf } from './conversation/retention.ts';
 import type { OperationsContext, QueueMessage } from './operations.ts';
-import { cancelRun } from './operations-runs.ts';
+import { cancelRun, endOldRun } from './operations-runs.ts';
 import type { Ownership } from './ownership.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
 import { missingFor } from './status/candidates.ts';
@@ -166,6 +166,7 @@ async function cancel(owners: Ownership, block: Block, id: string): Promise<Chat
 /** Queues a message again that ended without an answer. */
 async function retry(block: Block, id: string): Promise<ChatEntry> {
   const { queue } = await block.files.config.read();
+  await endOldRun(block, id);
   const queued = await block.files.conversation.retry(id, queue.cap);
   block.world.bus.emit('message.queued', { block: block.name, id, channel: queued.channel });
   return queued;

@@ -134,6 +134,11 @@ export async function cancelCopiedRuns(owners: Pick<Ownership, 'take' | 'tryTake
   return [{ field: 'chat', message }];
 }
 
+/** Before a message with an outcome is asked again: ends what its journal has left open. */
+export async function endOldRun(block: Block, messageId: string): Promise<void> {
+  if ((await block.files.conversation.steps(messageId)).length > 0) await (await runParts()).endOldRun(block, messageId);
+}
+
 /** Cancels a message that waits and has a run. Undefined if it has none, or has its outcome, or if another server answers it. */
 export async function cancelRun(owners: Pick<Ownership, 'take' | 'tryTake'>, block: Block, messageId: string, isCopy = false): Promise<ChatEntry | undefined> {
   const { conversation } = block.files;

@@ -1,10 +1,12 @@
 // Shows, pauses, resumes and runs the schedules of a block, and sends their messages.
-import { BlockhouseError } from '../errors.ts';
+
 import { nearest } from '../base/closest.ts';
+import { BlockhouseError } from '../errors.ts';
 import type { ScheduleWork } from '../schedule/work.ts';
-import type { ChatReceipt } from '../schemas/chat-api.ts';
-import type { Schedule } from '../schemas/block-config.ts';
 import type { ScheduleList, ScheduleState, ScheduleView } from '../schemas/block-api.ts';
+import type { Schedule } from '../schemas/block-config.ts';
+import type { ChatReceipt } from '../schemas/chat-api.ts';
+import { chainOfSchedule } from '../tools/builtin/later.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
@@ -35,7 +37,7 @@ export function scheduleWork({ blocks, gate, world }: Pick<OperationsContext, 'b
     isHalted: () => world.halted().halted,
     isAtCap: async ({ name }, config) => (await budgetStand(await own(name), config)).state === 'exceeded',
     post: async ({ name }, { content, clientId, window }) =>
-      (await queueMessage(await own(name), { content, clientId, window, channel: 'schedule' }, noStart, undefined)).id,
+      (await queueMessage(await own(name), { content, clientId, window, channel: 'schedule', ...chainOfSchedule(name, clientId) }, noStart, undefined)).id,
   };
 }
 
@@ -71,7 +73,8 @@ async function scheduleOf(block: Block, id: string): Promise<Schedule> {
 async function run(block: Block, id: string): Promise<ChatReceipt> {
   const schedule = await scheduleOf(block, id);
   const { windowOf } = await plans();
-  const message = { content: schedule.message, clientId: `schedule:${id}:run-${block.at()}`, window: windowOf(schedule), channel: 'schedule' } as const;
+  const clientId = `schedule:${id}:run-${block.at()}`;
+  const message = { content: schedule.message, clientId, window: windowOf(schedule), channel: 'schedule', ...chainOfSchedule(block.name, clientId) } as const;
   return queueMessage(block, message, async () => undefined, undefined);
 }
 

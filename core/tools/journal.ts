@@ -3,6 +3,7 @@
 // Laws of the loop that are kept in the records, and that this file reads them by:
 // - one-outcome: each call has exactly one of `result`, `refused` and `unknown`; the first one counts.
 // - one-id-one-call: steps go on counting over the runs of a message, so a retry never uses the place of another call.
+// - own-steps: a run begins with its record, whatever stands before it: a journal may come from anybody, with an imported block, and nothing in it is taken up by a new run.
 // - same-list: the tools of a run are those of its `run` record, and what was added since, in the order of the records.
 import type { Approval, Decider, RunCall, RunRecord, Usage } from '../types.ts';
 import { readResultDefinition } from './builtin/definitions.ts';
@@ -84,6 +85,8 @@ export class RunState {
   readonly #calls = new Map<string, CallState>();
   /** All steps of all runs. */
   readonly steps: StepState[] = [];
+  /** Where those of the last run begin (own-steps). */
+  #ownFrom = 0;
   /** How many records there are. */
   count = 0;
   /** The record of the last run. */
@@ -101,8 +104,7 @@ export class RunState {
 
   /** The last step of the last run. */
   get last(): StepState | undefined {
-    const last = this.steps.at(-1);
-    return last?.run === this.run?.run ? last : undefined;
+    return this.ownSteps.at(-1);
   }
 
   /** The number of the last step of all runs. */
@@ -116,7 +118,7 @@ export class RunState {
 
   /** Steps of the last run. */
   get ownSteps(): readonly StepState[] {
-    return this.steps.filter(({ run }) => run === this.run?.run);
+    return this.steps.slice(this.#ownFrom);
   }
 
   /** Calls of all runs. */
@@ -157,6 +159,7 @@ export class RunState {
     switch (record.t) {
       case 'run':
         this.run = record;
+        this.#ownFrom = this.steps.length;
         this.end = undefined;
         this.hasGotOn = false;
         this.added.length = 0;
@@ -188,7 +191,7 @@ export class RunState {
   }
 
   #begin({ step, provider, model, at }: Record<'model'>): void {
-    const known = this.steps.at(-1);
+    const known = this.last;
     if (known?.step === step) Object.assign(known, { provider, model, begunAt: at });
     else this.steps.push({ step, run: this.run?.run ?? 1, provider, model, begunAt: at, answer: undefined, calls: [] });
   }

@@ -1,8 +1,17 @@
 // A block that was exported while a call of a tool was pending, and is imported, once and again: the call is made once at most, and nobody has to guess where.
+
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import t from 'tap';
-import { pay, pendingIn, RULES, toolCore } from '../support/tools/tool-core.ts';
-import { until } from '../support/until.ts';
+import t, { type Test } from 'tap';
+import { connectStore } from '../../core/index.ts';
+import { digestOf } from '../../core/tools/canonical.ts';
+import type { RunRecord } from '../../core/types.ts';
+import { migratedStore } from '../support/migrated.ts';
+import { noPostgres } from '../support/postgres.ts';
+import { AT, answerRecord, approvalOf, modelRecord, runRecord } from '../support/tools/records.ts';
+import { crashedIn, pay, pendingIn, RULES, type ToolCore, toolCore } from '../support/tools/tool-core.ts';
+import type { Seen } from '../support/tools/tool-model.ts';
+import { sought, until } from '../support/until.ts';
 
 t.setTimeout(120_000);
 
@@ -54,4 +63,70 @@ t.test('a call that may have been made is not made again by a copy', async (t) =
   const history = await one.blocks.history('bob');
   t.match(history[0], { id, status: 'cancelled' });
   t.match(history[1], { role: 'assistant', replyTo: id, status: 'interrupted', content: /bank\/pay/ }, 'what may have happened is said');
+});
+
+const { name, arguments: args } = pay('eve');
+const PLANNED: readonly RunRecord[] = [
+  modelRecord(1),
+  answerRecord(1, [{ name, arguments: args }]),
+  { t: 'ask', call: '1.1', approval: approvalOf('a1', { arguments: args, digest: digestOf('bank/pay', args, 'pin-of-pay') }) },
+  { t: 'decision', approval: 'a1', decision: 'approve', by: { channel: 'cli', name: 'token' }, at: AT },
+];
+const ended: RunRecord = { t: 'end', at: AT, status: 'cancelled' };
+const JOURNALS: readonly (readonly [string, string, readonly RunRecord[]])[] = [
+  ['failed', 'a run that goes on', [runRecord(), ...PLANNED]],
+  ['cancelled', 'a run that goes on', [runRecord(), ...PLANNED]],
+  ['expired', 'a run that goes on', [runRecord(), ...PLANNED]],
+  ['failed', 'steps without a run', PLANNED],
+  ['waiting-approval', 'steps without a run', PLANNED],
+  ['failed', 'the steps of the run that comes next', [{ ...runRecord(), run: 2 } as RunRecord, ...PLANNED, runRecord(), ended]],
+];
+
+const say = ({ messages }: Seen) => (messages.at(-1)?.role === 'tool' ? 'Paid.' : [pay('eve')]);
+
+for (const [status, what, records] of JOURNALS)
+  t.test(`what a journal of elsewhere calls approved is not made when its message is retried: ${status}, ${what}`, async (t) => {
+    const files = crashedIn(records, ASKS, { status, processed: status !== 'waiting-approval' });
+    const from = await toolCore(t, { rules: ASKS, say, files });
+    t.test('in files', (t) => assertAsks(t, from, from));
+    t.test('in a database', { skip: noPostgres }, async (t) =>
+      assertAsks(t, from, await toolCore(t, { rules: ASKS, say, store: await connectStore(await migratedStore(t)) })),
+    );
+  });
+
+async function assertAsks(t: Test, from: ToolCore, one: ToolCore): Promise<void> {
+  await one.blocks.import(await from.blocks.export('ada'), 'bob');
+  await one.blocks.retry('bob', 'm1');
+  await one.blocks.start('bob');
+  const waiting = async () => (await one.blocks.approvals({ block: 'bob' })).approvals.find(({ id }) => id !== 'a1');
+  const approval = await sought(waiting, () => `no person is asked; paid: ${one.effects().length}`, 10_000);
+  t.match(approval, { block: 'bob', tool: 'bank/pay' }, 'a person is asked');
+  t.same(one.effects(), [], 'nothing was paid');
+}
+
+t.test('a bundle with a journal that can not be read is refused, so that nothing in it is left open', async (t) => {
+  const open = { 'm1.jsonl': 'x\n', 'm2.jsonl': [runRecord(), ...PLANNED].map((record) => `${JSON.stringify(record)}\n`).join('') };
+  const files = crashedIn([], ASKS, { status: 'failed', processed: true });
+  const one = await toolCore(t, { rules: ASKS, say: () => 'Hello.', files: { blocks: { ada: { ...files.blocks.ada, runs: open } } } });
+  await t.rejects(one.blocks.import(await one.blocks.export('ada'), 'bob'), {
+    code: 'INVALID_REQUEST',
+    message: /runs\/m1\.jsonl in the archive can't be used: line 1/,
+  });
+  t.strictSame(
+    (await one.blocks.list()).map(({ name }) => name),
+    ['ada'],
+    'there is no copy',
+  );
+});
+
+t.test('a price in a journal of elsewhere makes nothing cheaper', async (t) => {
+  const call: RunRecord = { t: 'call', call: '1.1', at: AT, try: 1, pin: 'pin-of-pay', usd: -1000 };
+  const files = crashedIn([runRecord(), ...PLANNED, call], ASKS, { status: 'failed', processed: true });
+  const one = await toolCore(t, { rules: ASKS, say: () => 'Hello.', files });
+  await one.blocks.import(await one.blocks.export('ada'), 'bob');
+  await one.blocks.retry('bob', 'm1');
+  await one.blocks.start('bob');
+  await one.inState('bob', 'idle');
+  await until('the answer is in the ledger', () => readFileSync(`${one.workspace}/ledger.jsonl`, 'utf8').includes('"bob"'));
+  t.notMatch(readFileSync(`${one.workspace}/ledger.jsonl`, 'utf8'), /-1000/, 'a sum that caps are judged by');
 });

@@ -12,6 +12,8 @@ const NEWLINE = 0x0a;
 const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/;
 /** The place of a call in its run. */
 export const REF = /^\d{1,9}\.\d{1,9}p?$/;
+/** As many have a place (REF). */
+const MAX_STEP = 999_999_999;
 /** More than the longest run writes. */
 export const MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 /** Of all whole results of a block. */
@@ -55,6 +57,7 @@ function recordIn(line: Buffer, number: number): RunRecord {
   try {
     const value = parseBytes(line);
     if (!isObject(value) || typeof value['t'] !== 'string') throw new Error('it is not a record');
+    if (Number(value['step'] ?? 0) > MAX_STEP) throw new Error(`its step is above ${MAX_STEP}`);
     CHECKS.get(value['t'])?.(value); // skipped-kinds
     return value as unknown as RunRecord;
   } catch (error) {

@@ -5,7 +5,7 @@ import { BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { BlockMemory } from '../../../schemas/block-memory.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
 import { type LaterCall, laterOf, linksOf, withLater } from '../../../tools/builtin/later.ts';
-import { readOn, type Reading } from '../../../tools/builtin/read-result.ts';
+import { type Reading, readOn } from '../../../tools/builtin/read-result.ts';
 import { withFact } from '../../../tools/builtin/remember.ts';
 import { chainFrom, sendProblem } from '../../../tools/builtin/send.ts';
 import type { BlockWork } from '../../../tools/builtin/work.ts';
@@ -13,8 +13,8 @@ import { findTools } from '../../../tools/find.ts';
 import type { RunState } from '../../../tools/journal.ts';
 import type { Catalogue, ToolCallRequest, ToolOutcome } from '../../../tools/port.ts';
 import { resultText } from '../../../tools/results.ts';
-import { taintOfRun } from '../../../tools/taint.ts';
 import type { ToolSettings } from '../../../tools/settings.ts';
+import { taintOfRun } from '../../../tools/taint.ts';
 import type { ContentPart, RunRecord } from '../../../types.ts';
 import type { BlockContext } from '../block-context.ts';
 import { replyOf } from './block-reply.ts';
@@ -89,8 +89,9 @@ export class Builtins {
   }
 
   async #later(call: LaterCall, callId: string): Promise<BuiltinOutcome> {
-    const { context, message, work } = this.#options;
-    const one = laterOf(call, callId, linksOf(message), context.world.now());
+    const { context, message, work, state } = this.#options;
+    const isTainted = taintOfRun(state, message.id).length > 0;
+    const one = laterOf(call, { callId, links: linksOf(message), isTainted }, context.world.now());
     if (typeof one === 'string') return refused(one);
     return toldOf(async () => {
       const entries = await context.files.conversation.entries();

@@ -1,4 +1,6 @@
 // The end of a run without an answer: each call gets its outcome, and an entry names what has happened in the world (effects-are-told).
+import { BlockhouseError } from '../../../errors.ts';
+import type { RunState } from '../../../tools/journal.ts';
 import type { RunRecord } from '../../../types.ts';
 import { effectsText, entrySteps } from '../../../tools/entry-steps.ts';
 import { taintOfRun } from '../../../tools/taint.ts';
@@ -9,7 +11,7 @@ import type { Claim } from '../../../store/port.ts';
 import type { BlockContext } from '../block-context.ts';
 import { answerEntry } from '../outcome.ts';
 import { type CancelOptions, cancelTasks } from './cancel-tasks.ts';
-import { RunJournal } from './run-journal.ts';
+import { type JournalOptions, RunJournal } from './run-journal.ts';
 import { payerOf } from './tool-bills.ts';
 
 /** Why a run ends. */
@@ -49,31 +51,61 @@ export async function closeRun(
   const mayAsk = host !== undefined && !isCopy && !world.halted().halted && journal.state.end === undefined;
   const silent = mayAsk ? await cancelTasks({ block, messageId, host, journal, at: () => context.at(), ...(wasAsked && { wasAsked }) }) : NONE;
   const cause = isCopy ? 'the block was imported meanwhile' : status === 'cancelled' ? 'the message was cancelled' : 'the message has failed';
-  const by = { channel: 'clock', name: status } as const;
-  await journal.appendFor((state) => {
-    if (state.run === undefined || state.end !== undefined) return [];
-    const open = state.calls.filter(({ outcome }) => outcome === undefined);
-    return [
-      ...state.pending.map(({ approval }): RunRecord => ({ t: 'decision', approval: approval.id, decision: 'cancel', by, at })),
-      ...open.map(({ place, tries, question, task }): RunRecord => {
-        if (question?.isAnswered === false && task === undefined)
-          return {
-            t: 'result',
-            call: place,
-            at,
-            ms: 0,
-            isError: true,
-            text: `The server has asked a person for something, and got no answer, because ${cause}.`,
-          };
-        if (tries > 0) return { t: 'unknown', call: place, why: silent.has(place) ? `${cause}, and ${silent.get(place)}` : `${cause} while it ran` };
-        return { t: 'refused', call: place, code: 'not-run', note: `It was not called, because ${cause}.` };
-      }),
-      { t: 'end', at, status, code },
-    ];
-  });
+  await journal.appendFor((state) => lastRecords(state, { status, code, at, cause, silent }));
   const { state } = journal;
   if (state.run === undefined) return undefined;
   return { run: state.run.run, steps: entrySteps(state), text: effectsText(state, what), taint: taintOfRun(state, messageId) };
+}
+
+/** Messages that a retry takes. */
+const ASKED_AGAIN: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired']);
+
+interface Last extends Pick<Ended, 'status' | 'code' | 'at'> {
+  readonly cause: string;
+  /** By the place of a call: why its server has said nothing of its task. */
+  readonly silent: ReadonlyMap<string, string>;
+}
+
+/** The records that end the last run; none where it has ended. */
+function lastRecords(state: RunState, { status, code, at, cause, silent }: Last): RunRecord[] {
+  if (state.run === undefined || state.end !== undefined) return [];
+  const by = { channel: 'clock', name: status } as const;
+  const open = state.calls.filter(({ outcome }) => outcome === undefined);
+  return [
+    ...state.pending.map(({ approval }): RunRecord => ({ t: 'decision', approval: approval.id, decision: 'cancel', by, at })),
+    ...open.map(({ place, tries, question, task }): RunRecord => {
+      if (question?.isAnswered === false && task === undefined)
+        return {
+          t: 'result',
+          call: place,
+          at,
+          ms: 0,
+          isError: true,
+          text: `The server has asked a person for something, and got no answer, because ${cause}.`,
+        };
+      if (tries > 0) return { t: 'unknown', call: place, why: silent.has(place) ? `${cause}, and ${silent.get(place)}` : `${cause} while it ran` };
+      return { t: 'refused', call: place, code: 'not-run', note: `It was not called, because ${cause}.` };
+    }),
+    { t: 'end', at, status, code },
+  ];
+}
+
+/**
+ * Ends what the journal of a message with an outcome has left open, before the message is asked again: the next run takes up nothing of it. Most runs have ended by then,
+ * but the journal of an imported block may say anything. Where the message is asked again by somebody else meanwhile, nothing is written.
+ */
+export async function endOldRun(context: Pick<BlockContext, 'name' | 'files' | 'at' | 'world'>, messageId: string): Promise<void> {
+  const { conversation } = context.files;
+  const pay: JournalOptions['pay'] = async (paid) => payerOf(context, messageId, (await conversation.message(messageId)).entry)?.(paid);
+  const seen = await RunJournal.open({ conversation, claim: undefined, messageId, pay });
+  const { entry } = await conversation.message(messageId); // read second: a run that began before is in no journal of a message that has its outcome now
+  if (!ASKED_AGAIN.has(entry.status)) return;
+  const cause = 'the message was asked again';
+  const records = lastRecords(seen.state, { status: 'cancelled', code: 'CANCELLED', at: context.at(), cause, silent: NONE });
+  if (records.length === 0) return;
+  await seen.append(records).catch((error: unknown) => {
+    if (!(error instanceof BlockhouseError && error.code === 'REVISION_MISMATCH')) throw error;
+  });
 }
 
 /** Why a message of an imported block is cancelled. */

@@ -2,7 +2,7 @@
 export { pageOf } from '../../../tools/builtin/read-result.ts';
 export { approvalOf, approvalsOf } from './approvals.ts';
 export { cancelTasksOf } from './cancel-tasks.ts';
-export { cancelWaiting } from './close.ts';
+export { cancelWaiting, endOldRun } from './close.ts';
 export { decide } from './decide.ts';
 export { runFor } from './run.ts';
 export { skillOwners } from './run-skills.ts';

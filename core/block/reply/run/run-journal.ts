@@ -77,7 +77,8 @@ export class RunJournal {
   }
 
   #note(record: RunRecord, maybeSince: string | undefined): void {
-    if (record.t === 'call' && record.usd !== undefined && !this.#unpaid.has(record.call)) this.#unpaid.set(record.call, { usd: record.usd, maybeSince });
+    const { usd = 0 } = record.t === 'call' ? record : {};
+    if (record.t === 'call' && usd > 0 && !this.#unpaid.has(record.call)) this.#unpaid.set(record.call, { usd, maybeSince });
     else if (record.t === 'result' || record.t === 'unknown' || record.t === 'refused')
       for (const place of [record.call, probeOf(record.call)]) this.#unpaid.delete(place);
   }

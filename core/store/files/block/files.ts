@@ -1,7 +1,10 @@
 // The five files of one block, and the archive of its chat. costs.json and pulse.json are derived files: the first can be made again from the ledger,
 // the second from the actor.
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nextTurn } from '../../../base/next-turn.ts';
 import { parseBytes } from '../../../base/strict-json.ts';
+import { undefinedFor } from '../../../base/undefined-for.ts';
 import { splitOld } from '../../../block/conversation/retention.ts';
 import { formatFile, parseConfig } from '../../../block/documents/document-codecs.ts';
 import type { BlockFile, Timing } from '../../../bus.ts';
@@ -16,6 +19,7 @@ import { JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from '../../parts/block-layout.ts';
 import { DOCUMENTS, type DocumentCodec, SCHEDULES } from '../../parts/documents.ts';
+import { MAX_JOURNAL_BYTES, parseRunLines } from '../../parts/run-lines.ts';
 
 /** The files of a block, each with its one writer. */
 export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F]> } & { readonly conversation: Conversation };
@@ -93,6 +97,21 @@ export async function checkFiles(folder: string): Promise<void> {
       if (isPassingFault(error)) throw error;
       throw invalidRequest('', `The ${name} in the archive can't be used: ${readFault(error as Error)}.`);
     }
+  }
+  await checkJournals(folder);
+}
+
+/** Of the runs: what can't be read could not be ended in the copy. */
+async function checkJournals(folder: string): Promise<void> {
+  const names = (await readdir(join(folder, 'runs')).catch(undefinedFor('ENOENT'))) ?? [];
+  for (const name of names.filter((one) => one.endsWith('.jsonl')).sort()) {
+    const content = await readRegular(join(folder, 'runs', name), MAX_JOURNAL_BYTES);
+    try {
+      if (content !== undefined) parseRunLines(content);
+    } catch (error) {
+      throw invalidRequest('', `The runs/${name} in the archive can't be used: ${(error as Error).message}.`);
+    }
+    await nextTurn();
   }
 }
 

@@ -18,6 +18,14 @@ t.test('a block from elsewhere says which calls of tools it makes without a pers
   ]);
 });
 
+t.test('rules that count even in a tainted run are named', async (t) => {
+  t.match(warningsOf({ servers: ['mail', 'files'], allow: ['files/*', { tool: 'mail/*', evenTainted: true }] }), [
+    { message: /by its rules files\/\*, mail\/\*\. / },
+    { field: 'config.tools.allow', message: /^Its calls by mail\/\* that write or send do not wait for you either/ },
+  ]);
+  t.equal(warningsOf({ servers: ['mail'], allow: [{ tool: 'mail/*', evenTainted: false }] }).length, 1);
+});
+
 t.test('few rules are named, and little of each', async (t) => {
   const [warning] = warningsOf({ servers: ['files'], allow: Array.from({ length: 8 }, (_, at) => `files/${at}${'x'.repeat(200)}`) });
   t.match(warning?.message, /files\/4x+ and 3 more\./);

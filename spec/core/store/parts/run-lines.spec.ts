@@ -12,6 +12,7 @@ t.test('a wrong line is named by its number, and an unknown kind is kept', async
   t.throws(() => parseRunLines(Buffer.from(`${runLine(modelRecord(1))}x\n`)), { message: /^line 2: it is not valid JSON/ });
   t.throws(() => parseRunLines(Buffer.from('{"t":5}\n')), /line 1: it is not a record/);
   t.throws(() => parseRunLines(Buffer.from('{"t":"unknown","call":"1.1"}\n')), /line 1: why is required/);
+  t.throws(() => parseRunLines(Buffer.from(runLine(modelRecord(2 ** 53)))), /line 1: its step is above 999999999/, 'no step comes after it');
   t.match(parseRunLines(Buffer.from('{"t":"later"}\n')).records, [{ t: 'later' }]);
 });
 

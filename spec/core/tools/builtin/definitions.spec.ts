@@ -1,14 +1,14 @@
 // The built-in tools, without a run.
 import t from 'tap';
 import { findToolDefinition, readResultDefinition } from '../../../../core/tools/builtin/definitions.ts';
-import { laterOf, linksOf, withLater } from '../../../../core/tools/builtin/later.ts';
+import { chainOfSchedule, laterOf, linksOf, withLater } from '../../../../core/tools/builtin/later.ts';
 import { readOn } from '../../../../core/tools/builtin/read-result.ts';
 import { withFact } from '../../../../core/tools/builtin/remember.ts';
 import { chainFrom, sendProblem, Waits } from '../../../../core/tools/builtin/send.ts';
 import { RunState } from '../../../../core/tools/journal.ts';
 import type { ChainLink, ChatEntry, Schedule } from '../../../../core/types.ts';
 import { memoryOf } from '../../../support/block-files.ts';
-import { answerRecord, AT, modelRecord, resultRecord, runRecord } from '../../../support/tools/records.ts';
+import { AT, answerRecord, modelRecord, resultRecord, runRecord } from '../../../support/tools/records.ts';
 
 t.test('what is read on fits into its room, and says where the text ends', async (t) => {
   t.equal(readOn('abcdef', { ref: '1.1', offset: 2 }, 100), '(Characters 2 to 6 of 6.)\ncdef');
@@ -90,10 +90,16 @@ t.test('no-ring: of waits that would close a ring the last one is refused', asyn
 });
 
 t.test('no-endless-chain: a message to itself knows how many came before it in a row', async (t) => {
-  const of = (more: object, links = 0) => laterOf({ message: 'm', ...more }, 'ada/m1/1.1', links, NOW);
+  const of = (more: object, links = 0, isTainted = false) => laterOf({ message: 'm', ...more }, { callId: 'ada/m1/1.1', links, isTainted }, NOW);
   const first = of({ inMinutes: 5 });
   t.match(first, { id: /^later-1-[0-9a-f]{12}$/, at: NOW + 300_000 });
   t.strictSame(of({ inMinutes: 5 }), first, 'the same call is the same schedule');
+  const tainted = of({ inMinutes: 5 }, 3, true);
+  t.match(tainted, { id: /^later-4t-[0-9a-f]{12}$/ });
+  const clientId = `schedule:${(tainted as { readonly id: string }).id}:x`;
+  t.strictSame(chainOfSchedule('ada', clientId), { chain: [{ via: 'block', block: 'ada' }] });
+  t.strictSame(chainOfSchedule('ada', 'schedule:later-4-0123456789ab:x'), {});
+  t.equal(linksOf({ clientId }), 4);
   t.match(of({ at: '2026-11-28T14:00:00+01:00' }), { at: NOW + 3_600_000 });
   for (const [more, why] of [
     [{}, /either/],
@@ -119,6 +125,7 @@ t.test('a block has 20 schedules at most, and sends itself 24 messages a day; th
   t.match(withLater([own, ...many(19, NOW + 60_000)], one, [], NOW), /20 schedules/);
   const before = [...many(19, NOW + 60_000), one];
   t.equal(withLater(before, one, [], NOW), before, 'the same call again changes nothing');
+  t.equal(withLater(before, { ...one, id: one.id.replace('-1-', '-1t-') }, [], NOW), before, 'nor does it where the run is tainted by now');
   const entry = (at: number) => ({ clientId: 'schedule:later-1-0123456789ab:x', timestamp: new Date(at).toISOString() }) as ChatEntry;
   t.match(
     withLater(
