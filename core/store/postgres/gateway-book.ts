@@ -13,10 +13,11 @@ import { randomUUID } from 'node:crypto';
 import { firstOfMonth, firstOfWeek } from '../../base/utc-periods.ts';
 import { reachedCap } from '../../block/costs/caps.ts';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
-import { accountOf, groupAccount, SpendDays } from '../parts/spend-days.ts';
+import { accountOf, SpendDays } from '../parts/spend-days.ts';
 import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, NotedCall, OpenCall, PeriodSpend, PeriodSums, UnderWay, Used } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, type CallRow, callOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD, saidOf } from './gateway-lines.ts';
+import { accountsOf, billionths, capsOf, covers, finite, type Grant, hasCap, hasRoom, later, ofToday, type Rest, restOf } from './grants.ts';
 import type { Database, Run } from './pool.ts';
 import * as sql from './sql/gateway.ts';
 
@@ -33,28 +34,7 @@ export interface PostgresGatewayBookOptions {
   renew(): Promise<void>;
 }
 
-/** What this server may still spend for a key or a group; infinite without a cap. */
-interface Grant {
-  readonly node: string;
-  readonly day: string;
-  readonly caps: string;
-  billionths: number;
-  tokens: number;
-  /** given-back. */
-  isUsed: boolean;
-  /** There was no more when it was granted. covered. */
-  isAll: boolean;
-}
-
 type Named = readonly [account: string, grant: Grant];
-
-/** What is left of a grant that is larger than its calls under way need. */
-interface Rest {
-  readonly name: string;
-  readonly grant: Grant;
-  readonly billionths: number;
-  readonly tokens: number;
-}
 
 const NOTHING: Used = { usd: 0, tokens: 0 };
 const ANYTHING: Used = { usd: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
@@ -333,59 +313,4 @@ export class PostgresGatewayBook implements GatewayBook {
   #day(): string {
     return new Date(this.#options.now()).toISOString().slice(0, '2026-11-22'.length);
   }
-}
-
-function accountsOf({ key, group }: Pick<GatewayCall, 'key' | 'group'>): string[] {
-  return [...(key === null ? [] : [key]), ...(group === undefined ? [] : [groupAccount(group)])];
-}
-
-function capsOf({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps): string {
-  return [usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth].join('/');
-}
-
-function hasCap({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps): boolean {
-  return [usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth].some((cap) => cap !== null);
-}
-
-/** What may be spent on this day under all caps, what was spent on it included; null for no cap. */
-function ofToday({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps, { day, week, month }: PeriodSums): [number | null, number | null] {
-  const least = (...caps: readonly (number | null)[]): number | null => {
-    const given = caps.filter((cap) => cap !== null);
-    return given.length === 0 ? null : Math.min(...given);
-  };
-  const rest = (cap: number | null, spent: number, today: number): number | null => (cap === null ? null : cap - (spent - today));
-  const usd = least(usdPerDay, rest(usdPerWeek, week.usd, day.usd), rest(usdPerMonth, month.usd, day.usd));
-  const tokens = least(tokensPerDay, rest(tokensPerMonth, month.tokens, day.tokens));
-  return [usd && Math.min(usd, MOST_USD), tokens && Math.min(tokens, MOST_TOKENS)];
-}
-
-/** Of two answers, the one that lets nothing through for longer. */
-function later(one: true | NoRoom, other: true | NoRoom): true | NoRoom {
-  if (one === true) return other;
-  return other === true || one.retryAfterMs >= other.retryAfterMs ? one : other;
-}
-
-/** None for a grant that is no larger than its need. Without a cap, it stays infinite. */
-function restOf(name: string, grant: Grant, need: { readonly billionths: number; readonly tokens: number } | undefined): Rest[] {
-  if (need === undefined) return [];
-  const least = (granted: number, needed: number): number => (granted === Number.POSITIVE_INFINITY ? granted : Math.min(granted, needed));
-  const [usd, tokens] = [least(grant.billionths, need.billionths), Math.ceil(least(grant.tokens, need.tokens))];
-  return usd === grant.billionths && tokens === grant.tokens ? [] : [{ name, grant, billionths: usd, tokens }];
-}
-
-/** As a value of the database, which has null for no cap. */
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
-}
-
-function hasRoom(grant: Grant, underWay: Used): boolean {
-  return grant.billionths > billionths(underWay.usd) && grant.tokens > underWay.tokens;
-}
-
-function covers(grant: Pick<Grant, 'billionths' | 'tokens'>, wanted: Used): boolean {
-  return grant.billionths >= billionths(wanted.usd) && grant.tokens >= wanted.tokens;
-}
-
-function billionths(usd: number): number {
-  return Math.round(usd * 1e9);
 }
