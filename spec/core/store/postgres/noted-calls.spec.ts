@@ -1,4 +1,4 @@
-import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { CallParts } from '../../../../core/store/files/ledger/call-parts.ts';
@@ -9,6 +9,7 @@ import { NotedCalls } from '../../../../core/store/postgres/noted-calls.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
 import { migrated } from '../../../support/migrated.ts';
 import { noPostgres } from '../../../support/postgres.ts';
+import { withSmallDisk } from '../../../support/small-disk.ts';
 import { untilSo } from '../../../support/until.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
@@ -166,6 +167,29 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       /not counted: the token: 1 call, 10 tokens, 0\.25 USD; and these calls count when a server starts in its folder again: key app: 2 calls, 1010 tokens, 0\.75 USD\.$/;
     await t.rejects(book.close(), { code: 'STORE_UNREACHABLE', message });
     t.same(await dayOf(await bookIn(t, await open(), folder)), { usd: 0.75, tokens: 1010, calls: 2, unpricedCalls: 0 });
+  });
+
+  t.test('a call for whose note the disk has no room is not sent, and one after there is room again is', async (t) => {
+    const { database } = await migrated(t);
+    const folder = t.testdir({});
+    const reason = await withSmallDisk(folder, async () => {
+      const book = await bookIn(t, database, folder);
+      await book.flush();
+      const filling = join(folder, 'filling');
+      writeFileSync(filling, '');
+      t.throws(() => {
+        for (;;) appendFileSync(filling, Buffer.alloc(4096));
+      });
+      const refused = call('a');
+      await t.rejects(async () => book.note(refused), { code: 'STORAGE_FULL' });
+      book.record(ended('a', { usage: null, costUsd: null, error: 'STORAGE_FULL' }), refused);
+      rmSync(filling);
+      await book.note(call('b'));
+      t.match(readFileSync(join(folder, 'part-1', 'calls.jsonl'), 'utf8'), /"id":"b"/);
+      await book.close();
+      t.match(await dayOf(await bookIn(t, database, folder)), { calls: 1 }, 'the one that was sent');
+    });
+    if (reason !== undefined) t.pass(reason);
   });
 
   t.test('bounded: while very many lines wait, no further call is noted, and it counts like any other', async (t) => {
