@@ -87,7 +87,7 @@ export type NotedCall = CallNote & Pick<OpenCall, 'id' | 'place'>;
  * book; no other call of this process is noted before `left` has resolved.
  */
 export interface CallNotes extends Pick<GatewayBook, 'note' | 'noteAlone'> {
-  /** What earlier processes have left: each call once, as it was noted last, or as it ended. Rejects with STORAGE_FAILED, or the system's own error. */
+  /** What earlier processes have left: each call once, as it was noted last, or as it ended. Rejects with STORAGE_FAILED, WORKSPACE_DAMAGED. */
   left(): Promise<readonly OpenCall[]>;
   /** Notes how a call has ended, and returns its id if it has a line of its own. */
   end(noted: NotedCall, call: GatewayCall): string | undefined;

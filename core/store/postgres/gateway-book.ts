@@ -51,8 +51,6 @@ export interface PostgresGatewayBookOptions {
   renew(): Promise<void>;
   /** noted. Undefined: nothing is noted, and a killed server takes what its calls under way cost with it. */
   readonly notes?: CallNotes | undefined;
-  /** What earlier processes have left can't be read. */
-  onFault?(error: unknown): void;
 }
 
 type Named = readonly [account: string, grant: Grant];
@@ -89,7 +87,7 @@ export class PostgresGatewayBook implements GatewayBook {
 
   constructor(options: PostgresGatewayBookOptions) {
     this.#options = options;
-    this.#noted = new NotedCalls(options.database, options.notes, options.onFault);
+    this.#noted = new NotedCalls(options.database, options.notes);
     if (options.notes !== undefined) this.#writeSoon(); // what is left counts also where no call comes
     this.#givingBack = setInterval(() => this.giveBack().catch(() => undefined), GIVE_BACK_EVERY_MS); // tried again at the next beat
     this.#givingBack.unref();

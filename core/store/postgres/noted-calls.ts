@@ -15,20 +15,17 @@ const DAY_MS = 86_400_000;
 export class NotedCalls {
   readonly #notes: CallNotes | undefined;
   readonly #database: Database;
-  readonly #onFault: ((error: unknown) => void) | undefined;
   #left: readonly OpenCall[] = [];
   #reading: Promise<void> | undefined;
   #isRead: boolean;
   #isCounted: boolean;
-  #isFailing = false;
   /** The ids of calls whose lines wait, and of those whose lines are being written. */
   #ended: string[] = [];
   #leaving: readonly string[] = [];
 
-  /** Without `notes`, nothing is noted, and nothing is left. `onFault` is called when the notes can't be read, and again only after they could be. */
-  constructor(database: Database, notes: CallNotes | undefined, onFault?: (error: unknown) => void) {
+  /** Without `notes`, nothing is noted, and nothing is left. */
+  constructor(database: Database, notes: CallNotes | undefined) {
     this.#database = database;
-    this.#onFault = onFault;
     this.#notes = notes;
     this.#isRead = notes === undefined;
     this.#isCounted = notes === undefined;
@@ -84,15 +81,12 @@ export class NotedCalls {
     return new Set(rows.map(({ node }) => node));
   }
 
-  async #canRead(): Promise<boolean> {
-    try {
-      await this.read();
-      this.#isFailing = false;
-    } catch (error) {
-      if (!this.#isFailing) this.#onFault?.(error);
-      this.#isFailing = true;
-    }
-    return this.#isRead;
+  /** Who needs them gets the failure. */
+  #canRead(): Promise<boolean> {
+    return this.read().then(
+      () => true,
+      () => false,
+    );
   }
 
   /** left-first. Rejects while the notes can't be read. */

@@ -183,7 +183,7 @@ class PostgresStore implements Store {
     this.archive = new PostgresArchive(world, this.blocks);
     this.search = new PostgresSearch(database);
     this.approvals = new PostgresApprovals(database);
-    this.gateway = new PostgresGatewayBook({ database, node, now, isSure: () => this.#membership.isSure, renew: () => this.#renew(), notes, onFault });
+    this.gateway = new PostgresGatewayBook({ database, node, now, isSure: () => this.#membership.isSure, renew: () => this.#renew(), notes });
     this.signals = {
       on: (listener) => posts.onWork(listener),
       follow: ({ block }, onStep, since) => posts.follow(block, onStep, since),

@@ -16,10 +16,11 @@ export const CALL_NOTES = 'gateway-open';
 const JOURNAL = 'calls.jsonl';
 /** The most processes that share a folder. */
 const MAX_SHARERS = 256;
+const TELL_EVERY_MS = 60_000;
 
 /** What they work with. */
 export interface CallPartsOptions {
-  /** Gets the error of a line for which no call waits: once, until lines can be written again. */
+  /** Gets the error of a line for which no call waits, and that of what can't be read: at most once a minute. */
   onFault(error: unknown): void;
   /** Epoch milliseconds. */
   now(): number;
@@ -39,7 +40,7 @@ export class CallParts implements CallNotes {
   readonly #lock: WorkspaceLock;
   readonly #others: LeftPart[] = [];
   readonly #options: CallPartsOptions;
-  #isFailing = false;
+  #toldAt = Number.NEGATIVE_INFINITY;
 
   private constructor(path: string, lock: WorkspaceLock, options: CallPartsOptions) {
     this.#options = options;
@@ -71,14 +72,20 @@ export class CallParts implements CallNotes {
   }
 
   async left(): Promise<readonly OpenCall[]> {
-    const calls = await this.#own.left();
-    for (const { journal, ids } of this.#others) {
-      const left = await journal.left();
-      for (const { id } of left) ids.add(id);
-      calls.push(...left);
+    try {
+      const calls = await this.#own.left();
+      for (const { journal, ids } of this.#others) {
+        const left = await journal.left();
+        for (const { id } of left) ids.add(id);
+        calls.push(...left);
+      }
+      await this.#giveBack();
+      return calls;
+    } catch (error) {
+      const fault = damaged(error);
+      this.#tell(fault);
+      throw fault;
     }
-    await this.#giveBack();
-    return calls;
   }
 
   note(call: OpenCall, before?: CallNote): Promise<void> | undefined {
@@ -101,9 +108,8 @@ export class CallParts implements CallNotes {
     try {
       this.#own.forget(ids);
       if (this.#others.length > 0) this.#forgetLeft(ids);
-      this.#isFailing = false;
     } catch (error) {
-      this.#fail(error); // what the file still has is known by its ids
+      this.#tell(error); // what the file still has is known by its ids
     }
   }
 
@@ -112,7 +118,7 @@ export class CallParts implements CallNotes {
       const own = ids.filter((id) => left.delete(id));
       if (own.length > 0) journal.forget(own);
     }
-    this.#giveBack().catch((error: unknown) => this.#fail(error));
+    this.#giveBack().catch((error: unknown) => this.#tell(error));
   }
 
   async #giveBack(): Promise<void> {
@@ -132,13 +138,21 @@ export class CallParts implements CallNotes {
   }
 
   #journalAt(path: string): CallJournal {
-    return new CallJournal(path, (error) => this.#fail(error), this.#options.now);
+    return new CallJournal(path, (error) => this.#tell(error), this.#options.now);
   }
 
-  #fail(error: unknown): void {
-    if (!this.#isFailing) this.#options.onFault(error);
-    this.#isFailing = true;
+  #tell(error: unknown): void {
+    const now = performance.now();
+    if (now - this.#toldAt < TELL_EVERY_MS) return;
+    this.#toldAt = now;
+    this.#options.onFault(error);
   }
+}
+
+function damaged(error: unknown): unknown {
+  if (error instanceof BlockhouseError) return error;
+  const message = `A ${JOURNAL} in ${CALL_NOTES} of the workspace can't be used: ${(error as Error).message}. Repair it, or remove it: then what it says does not count. Until then, calls of keys with caps are refused.`;
+  return new BlockhouseError('WORKSPACE_DAMAGED', message, { cause: error });
 }
 
 /** own-part. Undefined where another process has it. */

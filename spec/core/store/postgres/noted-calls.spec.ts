@@ -42,9 +42,8 @@ const dayOf = async (book: PostgresGatewayBook, kind: 'key' | 'group' = 'key') =
 /** A server with the folder of another one that was killed. */
 async function bookIn(t: Test, database: Database, folder: string, faults: unknown[] = []): Promise<PostgresGatewayBook> {
   const { node } = await PostgresMembership.join(database, { version: '1.0.0', url: null });
-  const onFault = (error: unknown): void => void faults.push(error);
-  const notes = await CallParts.open(folder, { onFault, now: () => NOON });
-  const book = new PostgresGatewayBook({ database, node: () => node, now: () => NOON, isSure: () => true, renew: async () => undefined, notes, onFault });
+  const notes = await CallParts.open(folder, { onFault: (error) => faults.push(error), now: () => NOON });
+  const book = new PostgresGatewayBook({ database, node: () => node, now: () => NOON, isSure: () => true, renew: async () => undefined, notes });
   t.teardown(() => book.close().catch(() => undefined));
   return book;
 }
@@ -139,7 +138,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     mkdirSync(path);
     const faults: unknown[] = [];
     const book = await bookIn(t, database, folder, faults);
-    await t.rejects(async () => roomIn(book), /not a regular file/);
+    await t.rejects(async () => roomIn(book), { code: 'WORKSPACE_DAMAGED', message: /^A calls\.jsonl in gateway-open .*not a regular file/ });
     await t.rejects(async () => book.note(call('a')), /not a regular file/);
     book.record(ended('of the token', { key: null, group: undefined }));
     await book.flush();

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { CallParts } from '../../../../../core/store/files/ledger/call-parts.ts';
@@ -82,11 +82,16 @@ t.test('own-part, taken-over: the next process finds what all have left that are
 t.test('a part that can not be read is told, and nothing of it is lost', async (t) => {
   const folder = join(t.testdir({}), 'calls');
   mkdirSync(journalOf(folder, 'part-1'), { recursive: true });
-  const parts = await partsIn(t, folder);
-  await t.rejects(parts.left(), /not a regular file/);
+  leave(folder, 'part-2', call('b'));
+  const faults: unknown[] = [];
+  const parts = await partsIn(t, folder, faults);
+  for (let n = 0; n < 2; n += 1) await t.rejects(parts.left(), { code: 'WORKSPACE_DAMAGED', message: /not a regular file/ });
+  t.equal(faults.length, 1);
+  rmdirSync(journalOf(folder, 'part-1'));
+  t.same(idsOf(await parts.left()), ['b']);
 });
 
-t.test('a fault of the disk is told once, until lines are written again', async (t) => {
+t.test('a fault of the disk is told once a minute', async (t) => {
   const folder = join(t.testdir({}), 'calls');
   const faults: unknown[] = [];
   const parts = await partsIn(t, folder, faults);
