@@ -130,7 +130,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.match(await dayOf(book), { calls: 1 });
   });
 
-  t.test('while its notes can not be read, a server sends no call of a key with a cap; others go on, and it is told once', async (t) => {
+  t.test('while its notes can not be read, a server sends no call of a key with a cap; others go on, and it is reported once', async (t) => {
     const { database, ask } = await migrated(t);
     const folder = folderWith(t);
     const path = join(folder, 'part-1', 'calls.jsonl');

@@ -79,7 +79,7 @@ t.test('own-part, taken-over: the next process finds what all have left that are
   while (existsSync(join(folder, 'part-3', '.lock'))) await new Promise((done) => setTimeout(done, 5));
 });
 
-t.test('a part that can not be read is told, and nothing of it is lost', async (t) => {
+t.test('a part that can not be read is reported, and nothing of it is lost', async (t) => {
   const folder = join(t.testdir({}), 'calls');
   mkdirSync(journalOf(folder, 'part-1'), { recursive: true });
   leave(folder, 'part-2', call('b'));
@@ -91,7 +91,7 @@ t.test('a part that can not be read is told, and nothing of it is lost', async (
   t.same(idsOf(await parts.left()), ['b']);
 });
 
-t.test('a fault of the disk is told once a minute', async (t) => {
+t.test('a fault of the disk is reported once a minute', async (t) => {
   const folder = join(t.testdir({}), 'calls');
   const faults: unknown[] = [];
   const parts = await partsIn(t, folder, faults);
