@@ -163,13 +163,18 @@ function time(value: unknown, field = 'expiresAt'): string | null {
   return new Date(ms).toISOString();
 }
 
-/** Reads a stored key. Throws an Error that says what is wrong. */
+/** What a stored key may have besides limits in figures; each version has written only what stands here. */
+const STORED_FIELDS: ReadonlySet<string> = new Set(['name', 'hash', 'createdAt', 'group', 'models', 'rights', 'trusted', 'blocks', 'expiresAt', 'debugUntil']);
+
+/** Reads a stored key. Throws an Error that says what is wrong: a field that a key can't have may be a limit that would not hold. */
 export function parseKey(value: unknown): StoredKey {
   if (!isObject(value)) throw new Error('each key must be an object');
   const { name, hash, createdAt } = value;
   assertKeyName(name);
   if (typeof hash !== 'string' || !HASH.test(hash)) throw new Error(`the hash of ${name} must be 43 characters of base64url`);
   if (typeof createdAt !== 'string' || Number.isNaN(Date.parse(createdAt))) throw new Error(`createdAt of ${name} must be a time`);
+  const other = Object.keys(value).find((field) => !isFigure(field) && !STORED_FIELDS.has(field));
+  if (other !== undefined) throw new Error(`${other.slice(0, 64)} of ${name} is not a field that a key can have`);
   const debugUntil = time(value['debugUntil'], 'debugUntil');
   return { name, hash, createdAt, ...(debugUntil !== null && { debugUntil }), ...checkedLimits(value as Partial<KeyLimits>) };
 }

@@ -82,6 +82,23 @@ export interface OpenCall {
 /** A call that was noted, by what the book knows it by. */
 export type NotedCall = CallNote & Pick<OpenCall, 'id' | 'place'>;
 
+/**
+ * Where the calls under way of keys with limits are noted on this machine, so that a process that is killed leaves what they may have cost. `note` and `noteAlone` are those of a
+ * book; no other call of this process is noted before `left` has resolved.
+ */
+export interface CallNotes extends Pick<GatewayBook, 'note' | 'noteAlone'> {
+  /** What earlier processes have left: each call once, as it was noted last, or as it ended. Rejects with STORAGE_FAILED, WORKSPACE_DAMAGED. */
+  left(): Promise<readonly OpenCall[]>;
+  /** Notes how a call has ended, and returns its id if it has a line of its own. */
+  end(noted: NotedCall, call: GatewayCall): string | undefined;
+  /** The lines of all calls that have ended by now are being written. */
+  beginForget(): void;
+  /** They are written, with those of the calls of these ids. */
+  forget(ids: readonly string[]): void;
+  /** What was not forgotten stays for the next process. */
+  close(): Promise<void>;
+}
+
 /** What calls of clients use. */
 export type Used = Pick<KeySpend, 'usd' | 'tokens'>;
 

@@ -7,7 +7,7 @@ import type { Turn } from './files/fresh-file.ts';
 import { useCopy } from './files/copy-note.ts';
 import { WorkspaceLock } from './files/lock.ts';
 import { FileSettings } from './files/settings.ts';
-import type { BodyFile, GatewayBook, NoticeFiles, SettingStore, StoreCheck } from './port.ts';
+import type { BodyFile, CallNotes, GatewayBook, NoticeFiles, SettingStore, StoreCheck } from './port.ts';
 import type { ConnectedStore, ConnectOptions, FolderLock, Store, StoreConnection, StoreOptions } from './store.ts';
 
 /** Where the changes of settings by several processes come one after the other. */
@@ -37,10 +37,11 @@ const HELD_ELSEWHERE: FolderLock = { announce: async () => undefined, release: a
  * is read or written yet. Rejects with WORKSPACE_BUSY, WORKSPACE_DAMAGED for a copy that is not whole, STORE_UNREACHABLE, or the system's own error.
  */
 export async function openStore(options: StoreOptions, database?: ConnectedStore, isFolderHeld = false): Promise<Store> {
-  if (isFolderHeld && database !== undefined) return database.open({ ...options, lock: HELD_ELSEWHERE });
+  const openNotes = (name: string, now: () => number): Promise<CallNotes> => openCallNotes(options, name, now);
+  if (isFolderHeld && database !== undefined) return database.open({ ...options, lock: HELD_ELSEWHERE, openNotes });
   const lock = await WorkspaceLock.acquire(options.workspace);
   try {
-    if (database !== undefined) return await database.open({ ...options, lock });
+    if (database !== undefined) return await database.open({ ...options, lock, openNotes });
     await useCopy(options.workspace);
     const { FileStore } = await import('./files/file-store.ts'); // after the lock, because a program that only uses the gateway has none
     return new FileStore({ ...options, lock });
@@ -48,6 +49,12 @@ export async function openStore(options: StoreOptions, database?: ConnectedStore
     await lock.release();
     throw error;
   }
+}
+
+async function openCallNotes({ workspace, bus }: StoreOptions, name: string, now: () => number): Promise<CallNotes> {
+  const { CALL_NOTES, CallParts } = await import('./files/file-store.ts');
+  const onFault = (error: unknown): void => bus.emit('workspace.fault', { what: CALL_NOTES, error: (error as Error).message });
+  return CallParts.open(join(workspace, CALL_NOTES, name), { onFault, now });
 }
 
 /** The bodies of calls of debugged keys, for the process that holds the folder. Nothing of it is read or written yet. */

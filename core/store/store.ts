@@ -14,6 +14,7 @@ import type {
   BlockDocuments,
   BlockFacts,
   BlockRef,
+  CallNotes,
   Claim,
   Document,
   GatewayBook,
@@ -308,6 +309,13 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
+/** The folder that a server of a database has on its machine. */
+export interface OwnFolder {
+  readonly lock: FolderLock;
+  /** Opens what this process notes of the calls of one workspace, by a name without a meaning; `now` in epoch milliseconds. Undefined: nothing is noted. Rejects with the system's own error. */
+  openNotes?(workspace: string, now: () => number): Promise<CallNotes>;
+}
+
 /** How a database is reached. */
 export interface ConnectOptions {
   /** The same database past a pooler, to listen there. */
@@ -332,7 +340,7 @@ export interface ConnectedStore extends StoreConnection {
   readonly settings: SettingStore;
   readonly passes: PassStore;
   /** Joins; `lock` is released with the store. Rejects with STORE_UNREACHABLE. */
-  open(options: StoreOptions & { readonly lock: FolderLock }): Promise<Store>;
+  open(options: StoreOptions & OwnFolder): Promise<Store>;
   /** Frees at once what a server had whose process has surely ended. Rejects with STORE_UNREACHABLE. */
   giveUp(node: string): Promise<void>;
 }

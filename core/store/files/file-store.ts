@@ -14,6 +14,7 @@ import type { WorkspaceLock } from './lock.ts';
 import { FileMembership, type MembershipOptions } from './membership.ts';
 
 // Together, so that a process that only looks at a ledger loads no further pieces of the program.
+export { CALL_NOTES, CallParts } from './ledger/call-parts.ts';
 export { DEBUG_FILE, DebugFile } from './debug-file.ts';
 export { NOTICE_FOLDER, NoticeFolder } from './notice-folder.ts';
 export { realPathOf } from './real-path.ts';

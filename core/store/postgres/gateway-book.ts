@@ -6,17 +6,35 @@
 //   before it knows what the others have spent.
 // never-without-limit: while the database is away, a key with caps may spend what was granted before, and then gets STORE_UNREACHABLE.
 // while-it-lasts: a grant is used only while the lease of this server surely stands. After that, others may have given the server up and have been granted the same.
-// once: a line has the server's id and a number, so that lines whose answer was lost are sent again as they are.
+// once: a line has the server's id and a number, or the id of its call, so that lines whose answer was lost are sent again as they are.
+// noted: a call of a key with caps is noted in the folder of the server before it is sent. What a killed server has left there counts when the next one starts in that folder (noted-calls.ts).
 // one-turn: writing and asking come one after the other, since a grant is counted down by the lines that were written before.
 // given-back: what was not used for a second goes back, for other servers to spend, except for what the calls under way may use. Else each server alone could use up a cap.
 import { randomUUID } from 'node:crypto';
 import { firstOfMonth, firstOfWeek } from '../../base/utc-periods.ts';
 import { reachedCap } from '../../block/costs/caps.ts';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
-import { accountOf, groupAccount, SpendDays } from '../parts/spend-days.ts';
-import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, NotedCall, OpenCall, PeriodSpend, PeriodSums, UnderWay, Used } from '../port.ts';
+import { accountOf, SpendDays } from '../parts/spend-days.ts';
+import type {
+  CallNote,
+  CallNotes,
+  CappedKey,
+  Caps,
+  GatewayBook,
+  GatewayCall,
+  KeySpend,
+  NoRoom,
+  NotedCall,
+  OpenCall,
+  PeriodSpend,
+  PeriodSums,
+  UnderWay,
+  Used,
+} from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, type CallRow, callOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD, saidOf } from './gateway-lines.ts';
+import { accountsOf, billionths, capsOf, covers, finite, type Grant, hasCap, hasRoom, later, ofToday, type Rest, restOf } from './grants.ts';
+import { NotedCalls } from './noted-calls.ts';
 import type { Database, Run } from './pool.ts';
 import * as sql from './sql/gateway.ts';
 
@@ -31,30 +49,11 @@ export interface PostgresGatewayBookOptions {
   isSure(): boolean;
   /** Renews the lease. A server that was given up joins again, if it can. Rejects with STORE_UNREACHABLE. */
   renew(): Promise<void>;
-}
-
-/** What this server may still spend for a key or a group; infinite without a cap. */
-interface Grant {
-  readonly node: string;
-  readonly day: string;
-  readonly caps: string;
-  billionths: number;
-  tokens: number;
-  /** given-back. */
-  isUsed: boolean;
-  /** There was no more when it was granted. covered. */
-  isAll: boolean;
+  /** noted. Undefined: nothing is noted, and a killed server takes what its calls under way cost with it. */
+  readonly notes?: CallNotes | undefined;
 }
 
 type Named = readonly [account: string, grant: Grant];
-
-/** What is left of a grant that is larger than its calls under way need. */
-interface Rest {
-  readonly name: string;
-  readonly grant: Grant;
-  readonly billionths: number;
-  readonly tokens: number;
-}
 
 const NOTHING: Used = { usd: 0, tokens: 0 };
 const ANYTHING: Used = { usd: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
@@ -74,6 +73,7 @@ export class PostgresGatewayBook implements GatewayBook {
   readonly #book = randomUUID();
   /** Calls that were noted and have not ended. */
   readonly #open = new Map<string, OpenCall>();
+  readonly #noted: NotedCalls;
   readonly #answers = new SpendDays();
   readonly #waiting = new GatewayLines(MOST_LINES);
   /** By account: the name of a key, or that of a group with its prefix. */
@@ -87,6 +87,8 @@ export class PostgresGatewayBook implements GatewayBook {
 
   constructor(options: PostgresGatewayBookOptions) {
     this.#options = options;
+    this.#noted = new NotedCalls(options.database, options.notes);
+    if (options.notes !== undefined) this.#writeSoon(); // what is left counts also where no call comes
     this.#givingBack = setInterval(() => this.giveBack().catch(() => undefined), GIVE_BACK_EVERY_MS); // tried again at the next beat
     this.#givingBack.unref();
   }
@@ -115,13 +117,14 @@ export class PostgresGatewayBook implements GatewayBook {
     return asked;
   }
 
-  /** A killed server takes what its calls under way cost with it; one that ends counts them. */
-  note(call: OpenCall): undefined {
+  /** noted. */
+  note(call: OpenCall, before?: CallNote): Promise<void> | undefined {
     this.#open.set(call.id, call);
+    return this.#noted.note(call, before, this.#waiting.size >= MOST_LINES);
   }
 
-  noteAlone(): void {
-    // Each call is kept by itself.
+  noteAlone(call: OpenCall): void {
+    this.#noted.noteAlone(call);
   }
 
   meanOutput(key: string): number | undefined {
@@ -131,12 +134,17 @@ export class PostgresGatewayBook implements GatewayBook {
   /** Counts a call at once, and writes its line soon. */
   record(call: GatewayCall, noted?: NotedCall): void {
     if (noted !== undefined) this.#open.delete(noted.id);
-    if (call.calls === 0) return;
-    this.#answers.count(call);
-    this.#count(this.#waiting.add(call));
+    const id = noted && this.#noted.end(noted, call);
     this.#writeSoon();
+    if (call.calls === 0) return;
+    this.#add({ ...call, id }, noted?.place !== undefined);
     const all = accountsOf(call).flatMap((name): Named[] => (this.#grants.get(name)?.isAll === true ? [[name, this.#grants.get(name) as Grant]] : []));
     if (all.length > 0) this.#inTurn(() => this.#giveBack(all)).catch(() => undefined); // others have nothing meanwhile. What fails is tried again at the next beat
+  }
+
+  #add(call: GatewayCall, isNoted?: boolean): void {
+    this.#answers.count(call);
+    this.#count(this.#waiting.add(call, isNoted));
   }
 
   async spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
@@ -215,26 +223,42 @@ export class PostgresGatewayBook implements GatewayBook {
     return needs;
   }
 
-  /** Writes what waits, and gives back what is left. Rejects with the calls that are not counted if the database does not take them. */
+  /** Writes what waits, and gives back what is left. If the database does not take the calls, rejects with those that are not counted, and those that the next start counts. */
   async close(): Promise<void> {
     clearInterval(this.#givingBack);
     const at = new Date(this.#options.now()).toISOString();
-    for (const { requestId, key, group, provider, model, usage, costUsd, leastUsd, error } of [...this.#open.values()])
-      this.record({ at, requestId, key, group, provider, model, usage, costUsd, leastUsd, error, firstTextMs: null, durationMs: 0 });
-    this.#open.clear();
+    for (const call of [...this.#open.values()]) {
+      const { requestId, key, group, provider, model, usage, costUsd, leastUsd, error } = call;
+      this.record({ at, requestId, key, group, provider, model, usage, costUsd, leastUsd, error, firstTextMs: null, durationMs: 0 }, call);
+    }
     clearTimeout(this.#timer);
-    await this.flush().catch((cause: unknown) => {
-      const lines = [...this.#sent, ...this.#waiting.peek()];
-      const [code, why] = cause instanceof BlockhouseError ? [cause.code, cause.message] : (['STORE_UNREACHABLE', 'The database did not take them.'] as const);
-      throw new BlockhouseError(code, `${why} The server has ended, and these calls are not counted: ${saidOf(lines)}.`, { cause });
-    });
-    for (const grant of this.#grants.values()) grant.isUsed = false;
-    await this.giveBack();
+    try {
+      await this.flush();
+      for (const grant of this.#grants.values()) grant.isUsed = false;
+      await this.giveBack();
+    } catch (cause) {
+      throw this.#notWritten(cause);
+    } finally {
+      await this.#noted.close();
+    }
+  }
+
+  #notWritten(cause: unknown): unknown {
+    const lines = [...this.#sent, ...this.#waiting.peek()];
+    if (lines.length === 0) return cause;
+    const [code, why] = cause instanceof BlockhouseError ? [cause.code, cause.message] : (['STORE_UNREACHABLE', 'The database did not take them.'] as const);
+    const [noted, lost] = [lines.filter(({ isNoted }) => isNoted), lines.filter(({ isNoted }) => !isNoted)];
+    const ends = [
+      ...(lost.length > 0 ? [`these calls are not counted: ${saidOf(lost)}`] : []),
+      ...(noted.length > 0 ? [`these calls count when a server starts in its folder again: ${saidOf(noted)}`] : []),
+    ];
+    return new BlockhouseError(code, `${why} The server has ended, and ${ends.join('; and ')}.`, { cause });
   }
 
   async #ask(bound: Caps, underWay: Used, wanted: Used): Promise<true | NoRoom> {
     const { isSure, renew } = this.#options;
     if (!isSure()) await renew();
+    await this.#noted.read();
     await this.#write();
     const unlessGivenUp = (error: unknown): undefined => {
       if (sqlStateOf(error) !== NO_ROW) throw error;
@@ -314,13 +338,20 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 
   async #write(): Promise<void> {
-    while (this.#sent.length > 0 || this.#waiting.size > 0) {
-      if (this.#sent.length === 0) this.#sent = this.#waiting.take();
+    await this.#noted.countLeft((call) => this.#add(call, true));
+    while (this.#sent.length > 0 || this.#waiting.size > 0 || this.#noted.hasEnded) {
+      if (this.#sent.length === 0) this.#beginWrite();
       for (let part = this.#sent.slice(0, AT_ONCE); part.length > 0; part = this.#sent.slice(0, AT_ONCE)) {
         await this.#options.database.query(sql.FLUSH, [this.#book, ...columnsOf(part), this.#options.node()]);
         this.#sent = this.#sent.slice(part.length);
       }
+      this.#noted.forget();
     }
+  }
+
+  #beginWrite(): void {
+    this.#noted.beginForget();
+    this.#sent = this.#waiting.take();
   }
 
   /** one-turn. */
@@ -333,59 +364,4 @@ export class PostgresGatewayBook implements GatewayBook {
   #day(): string {
     return new Date(this.#options.now()).toISOString().slice(0, '2026-11-22'.length);
   }
-}
-
-function accountsOf({ key, group }: Pick<GatewayCall, 'key' | 'group'>): string[] {
-  return [...(key === null ? [] : [key]), ...(group === undefined ? [] : [groupAccount(group)])];
-}
-
-function capsOf({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps): string {
-  return [usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth].join('/');
-}
-
-function hasCap({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps): boolean {
-  return [usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth].some((cap) => cap !== null);
-}
-
-/** What may be spent on this day under all caps, what was spent on it included; null for no cap. */
-function ofToday({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps, { day, week, month }: PeriodSums): [number | null, number | null] {
-  const least = (...caps: readonly (number | null)[]): number | null => {
-    const given = caps.filter((cap) => cap !== null);
-    return given.length === 0 ? null : Math.min(...given);
-  };
-  const rest = (cap: number | null, spent: number, today: number): number | null => (cap === null ? null : cap - (spent - today));
-  const usd = least(usdPerDay, rest(usdPerWeek, week.usd, day.usd), rest(usdPerMonth, month.usd, day.usd));
-  const tokens = least(tokensPerDay, rest(tokensPerMonth, month.tokens, day.tokens));
-  return [usd && Math.min(usd, MOST_USD), tokens && Math.min(tokens, MOST_TOKENS)];
-}
-
-/** Of two answers, the one that lets nothing through for longer. */
-function later(one: true | NoRoom, other: true | NoRoom): true | NoRoom {
-  if (one === true) return other;
-  return other === true || one.retryAfterMs >= other.retryAfterMs ? one : other;
-}
-
-/** None for a grant that is no larger than its need. Without a cap, it stays infinite. */
-function restOf(name: string, grant: Grant, need: { readonly billionths: number; readonly tokens: number } | undefined): Rest[] {
-  if (need === undefined) return [];
-  const least = (granted: number, needed: number): number => (granted === Number.POSITIVE_INFINITY ? granted : Math.min(granted, needed));
-  const [usd, tokens] = [least(grant.billionths, need.billionths), Math.ceil(least(grant.tokens, need.tokens))];
-  return usd === grant.billionths && tokens === grant.tokens ? [] : [{ name, grant, billionths: usd, tokens }];
-}
-
-/** As a value of the database, which has null for no cap. */
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
-}
-
-function hasRoom(grant: Grant, underWay: Used): boolean {
-  return grant.billionths > billionths(underWay.usd) && grant.tokens > underWay.tokens;
-}
-
-function covers(grant: Pick<Grant, 'billionths' | 'tokens'>, wanted: Used): boolean {
-  return grant.billionths >= billionths(wanted.usd) && grant.tokens >= wanted.tokens;
-}
-
-function billionths(usd: number): number {
-  return Math.round(usd * 1e9);
 }

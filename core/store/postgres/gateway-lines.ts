@@ -2,11 +2,17 @@
 //
 // always-fits: no line has a value for which the database has no room, since it would keep all lines after it from being written.
 // money-stays: when very many lines wait, because the database is away, further ones of a key, its group, model and day are added up. Their details are lost, their sums are not.
+// by-its-id: a line of a call that was noted by itself is known by the id of the call, and is never added up: the next process may write it again.
 import type { GatewayCall } from '../port.ts';
 
 /** A line, and the number that it has on its server. */
 export interface GatewayLine {
+  /** 0 with an `id`. */
   readonly n: number;
+  /** by-its-id. */
+  readonly id: string | undefined;
+  /** The folder of the server has its call until the line is written. */
+  readonly isNoted: boolean;
   readonly call: Omit<GatewayCall, 'id' | 'calls'>;
   readonly tokens: number;
   /** More than one where calls were added up. */
@@ -49,19 +55,21 @@ export class GatewayLines {
   }
 
   /** Adds a call, and returns its line. */
-  add({ id: _id, calls = 1, ...call }: GatewayCall): GatewayLine {
+  add({ id, calls = 1, ...call }: GatewayCall, isNoted = id !== undefined): GatewayLine {
     const { costUsd, leastUsd = null, usage, error } = call;
     const unpriced = usage !== null && costUsd === null && leastUsd === null ? 1 : 0;
-    this.#last += 1;
+    if (id === undefined) this.#last += 1;
     const line = {
-      n: this.#last,
+      n: id === undefined ? this.#last : 0,
+      id,
+      isNoted,
       call,
       tokens: Math.min(Math.ceil(countable(usage?.totalTokens)), MOST_TOKENS),
       calls,
       failed: error === null ? 0 : calls,
       unpriced,
     };
-    if (this.#lines.length < this.#most) this.#lines.push(line);
+    if (this.#lines.length < this.#most || id !== undefined) this.#lines.push(line);
     else this.#fold(line);
     return line;
   }
@@ -147,13 +155,23 @@ export function columnsOf(lines: readonly GatewayLine[]): unknown[][] {
     column(({ failed }) => failed),
     column(({ unpriced }) => unpriced),
     column(({ call }) => call.credential ?? null),
+    column(({ id }) => id ?? null),
   ];
 }
 
 function sumOf(a: GatewayLine, b: GatewayLine): GatewayLine {
   const cost = [a, b].reduce((sum, { call }) => sum + countable(call.costUsd ?? call.leastUsd), 0);
   const [calls, failed, unpriced] = [a.calls + b.calls, a.failed + b.failed, a.unpriced + b.unpriced];
-  return { ...a, call: { ...a.call, costUsd: unpriced === calls ? null : cost, leastUsd: null }, tokens: a.tokens + b.tokens, calls, failed, unpriced };
+  const isNoted = a.isNoted && b.isNoted;
+  return {
+    ...a,
+    isNoted,
+    call: { ...a.call, costUsd: unpriced === calls ? null : cost, leastUsd: null },
+    tokens: a.tokens + b.tokens,
+    calls,
+    failed,
+    unpriced,
+  };
 }
 
 /** What a statement returns of a call. */

@@ -9,7 +9,8 @@ import { nodeNotFound } from '../../errors.ts';
 import type { Finding, ServerNode } from '../../types.ts';
 import { VERSION } from '../../version.ts';
 import { halfCopy, parseNote } from '../parts/copy-note.ts';
-import type { ConnectedStore, ConnectOptions, FolderLock, Signals, Store, StoreHealth, StoreOptions } from '../store.ts';
+import type { CallNotes } from '../port.ts';
+import type { ConnectedStore, ConnectOptions, OwnFolder, Signals, Store, StoreHealth, StoreOptions } from '../store.ts';
 import { PostgresArchive } from './archive.ts';
 import { PostgresBlocks } from './blocks.ts';
 import { checkDatabase } from './check.ts';
@@ -80,7 +81,7 @@ class Connection implements ConnectedStore {
     this.#options = options;
   }
 
-  open(options: StoreOptions & { readonly lock: FolderLock }): Promise<Store> {
+  open(options: StoreOptions & OwnFolder): Promise<Store> {
     const [database, settings, direct] = [this.#database, this.settings, this.#direct];
     return PostgresStore.open({ ...options, ...this.#options, database, settings, direct, now: this.#options.now, end: () => this.close() });
   }
@@ -101,11 +102,10 @@ class Connection implements ConnectedStore {
 /** Others would not even be a text to the database. */
 const NODE_ID = /^[\w-]{1,64}$/;
 
-interface PostgresStoreOptions extends Omit<StoreOptions, 'now'>, Omit<PostgresOptions, 'direct'> {
+interface PostgresStoreOptions extends Omit<StoreOptions, 'now'>, Omit<PostgresOptions, 'direct'>, OwnFolder {
   readonly database: Database;
   readonly settings: PostgresSettings;
   readonly direct: StorePlace;
-  readonly lock: FolderLock;
   /** Ends the connections. */
   end(): Promise<void>;
 }
@@ -138,7 +138,7 @@ class PostgresStore implements Store {
   #past = 0;
   #timeline: string | undefined;
 
-  private constructor(options: PostgresStoreOptions, telling: Database, posts: PostgresSignals, membership: PostgresMembership) {
+  private constructor(options: PostgresStoreOptions, telling: Database, posts: PostgresSignals, membership: PostgresMembership, notes: CallNotes | undefined) {
     this.#options = options;
     this.#telling = telling;
     this.#posts = posts;
@@ -183,7 +183,7 @@ class PostgresStore implements Store {
     this.archive = new PostgresArchive(world, this.blocks);
     this.search = new PostgresSearch(database);
     this.approvals = new PostgresApprovals(database);
-    this.gateway = new PostgresGatewayBook({ database, node, now, isSure: () => this.#membership.isSure, renew: () => this.#renew() });
+    this.gateway = new PostgresGatewayBook({ database, node, now, isSure: () => this.#membership.isSure, renew: () => this.#renew(), notes });
     this.signals = {
       on: (listener) => posts.onWork(listener),
       follow: ({ block }, onStep, since) => posts.follow(block, onStep, since),
@@ -221,7 +221,8 @@ class PostgresStore implements Store {
         error: 'notices between servers do not arrive; set BLOCKHOUSE_STORE_DIRECT to an address past the pooler. Until then changes are found within a second',
       });
     const posts = await PostgresSignals.open({ database, telling, direct, node: membership.node, onSilent });
-    const store: PostgresStore = new PostgresStore(options, telling, posts, membership);
+    const notes = await options.openNotes?.(posts.workspace, () => store.now());
+    const store: PostgresStore = new PostgresStore(options, telling, posts, membership, notes);
     store.#timeline = await timelineOf(database);
     membership.start();
     store.#partitions.start();

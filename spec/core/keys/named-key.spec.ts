@@ -86,12 +86,16 @@ t.test('a stored key must have its hash and its times', async (t) => {
   const key = { name: 'app', hash: hashOfKey(newKey()), createdAt: '2026-11-22T00:00:00.000Z' };
   t.match(parseKey(key), { ...key, usdPerDay: null, unpriced: 'allow', models: null });
   t.match(parseKey({ ...key, unpriced: 'refuse' }), { unpriced: 'refuse' });
+  const all = { ...checkedLimits({ usdPerWeek: 1, models: ['m'], rights: ['mcp'], trusted: true, blocks: ['b'] }), debugUntil: '2026-11-22T00:30:00.000Z' };
+  t.same(parseKey({ ...key, ...all }), { ...key, ...all });
   for (const [wrong, message] of [
     [5, /object/],
     [{ ...key, hash: 'x' }, /hash of app/],
     [{ ...key, createdAt: 'x' }, /createdAt of app/],
     [{ ...key, name: 'A' }, /name/],
     [{ ...key, usdPerDay: 'x' }, /usdPerDay/],
+    [{ ...key, tokensPerDy: 5 }, /^tokensPerDy of app is not a field that a key can have$/],
+    [{ ...key, constructor: 5 }, /^constructor of app/],
   ] as const)
     t.throws(() => parseKey(wrong), { message }, JSON.stringify(wrong));
 });

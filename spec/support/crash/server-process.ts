@@ -17,6 +17,8 @@ export interface SpawnOptions {
   /** For Node itself. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** More for `serve`. */
+  readonly args?: readonly string[];
 }
 
 export class ServerProcess {
@@ -29,9 +31,9 @@ export class ServerProcess {
   readonly #spawnedAt = performance.now();
   #stderr = '';
 
-  constructor({ workspace, daemonUrl, nodeFlags = [], env = {} }: SpawnOptions) {
+  constructor({ workspace, daemonUrl, nodeFlags = [], env = {}, args = [] }: SpawnOptions) {
     this.workspace = workspace;
-    this.child = spawn(process.execPath, [...nodeFlags, MAIN, 'serve', '--json', '--port', '0', '--workspace', workspace], {
+    this.child = spawn(process.execPath, [...nodeFlags, MAIN, 'serve', '--json', '--port', '0', '--workspace', workspace, ...args], {
       env: { PATH: process.env['PATH'], HOME: workspace, NO_COLOR: '1', BLOCKHOUSE_LOG_LEVEL: 'error', OLLAMA_BASE_URL: daemonUrl, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -172,7 +172,7 @@ export async function putCalls(database: Database, calls: () => AsyncIterable<Ga
       await run(ADD_CALLS, [ORIGIN, at, n, request, key, group, provider, model, cleanUsage, ...others]);
     };
     for await (const call of calls()) {
-      lines.add(call);
+      lines.add({ ...call, id: undefined }); // of the folder
       if (lines.size === AT_ONCE) await write();
     }
     await write();

@@ -135,6 +135,11 @@ export class PostgresSignals {
     return signals;
   }
 
+  /** What the workspace is called where its name has no meaning: the same for all its servers, and nobody finds a channel by it. */
+  get workspace(): string {
+    return createHash('sha256').update(`workspace ${this.#secret}`).digest('hex').slice(0, 16);
+  }
+
   /** This server has joined again. */
   rejoined(node: string): void {
     this.#node = node;

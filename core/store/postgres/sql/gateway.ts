@@ -8,19 +8,19 @@ const COLUMNS =
   'at, node, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced, credential';
 const COST = 'coalesce(cost_usd, least_usd, 0)::numeric';
 
-/** $1 the book, $2 and following the columns of the lines. */
+/** $1 the book, $2 and following the columns of the lines. A line with an id has this in place of the book. */
 export const ADD_CALLS = {
   name: 'gateway-add',
   text: `
   insert into bh.gateway_call (${COLUMNS})
-  select at, $1, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced, credential
+  select at, coalesce(id, $1), n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced, credential
   from unnest($2::timestamptz[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[], $10::bigint[], $11::float8[],
-    $12::float8[], $13::int[], $14::int[], $15::text[], $16::int[], $17::int[], $18::int[], $19::text[])
-    as u (at, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced, credential)
+    $12::float8[], $13::int[], $14::int[], $15::text[], $16::int[], $17::int[], $18::int[], $19::text[], $20::text[])
+    as u (at, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced, credential, id)
   on conflict do nothing`,
 };
 
-/** $1 the book, $2 and following the columns of the lines, $20 the server. The sums are only those of lines that are new, so it may be repeated as it is. */
+/** $1 the book, $2 and following the columns of the lines, $21 the server. The sums are only those of lines that are new, so it may be repeated as it is. */
 export const FLUSH = {
   name: 'gateway-flush',
   plan: 'once' as const,
@@ -38,7 +38,7 @@ k as (
   returning key, day),
 g as (
   update bh.key_grant g set usd = g.usd - ${usd('x.usd', 'g.usd + 999999999')}, tokens = g.tokens - ${tokens('x.tokens', 'g.tokens::numeric + 9000000000000000000')}
-  from k join x using (key, day) where (g.key, g.day, g.node) = (x.key, x.day, $20))
+  from k join x using (key, day) where (g.key, g.day, g.node) = (x.key, x.day, $21))
 insert into bh.gateway_day as s (day, key, provider, model, calls, failed, tokens, cost_usd, unpriced)
 select ${DAY}, coalesce(key, ''), provider, model, sum(calls), sum(failed), ${tokens('sum(tokens)')}, ${usd(`sum(${COST})`)}, sum(unpriced) from l group by 1, 2, 3, 4 order by 1, 2, 3, 4
 on conflict (day, key, provider, model) do update set calls = s.calls + excluded.calls, failed = s.failed + excluded.failed,
@@ -100,4 +100,11 @@ export const LAST_DAY = { name: 'key-last-day', text: 'select max(day)::text as 
 export const CALLS = {
   name: 'gateway-calls',
   text: `select ${COLUMNS} from bh.gateway_call where (at, node, n) > ($1::timestamptz, $2::text, $3::bigint) order by at, node, n limit $4`,
+};
+
+/** Of the calls of these ids ($1), those that have a line between two times. */
+export const KNOWN_CALLS = {
+  name: 'gateway-known',
+  plan: 'once' as const,
+  text: 'select node from bh.gateway_call where at between $2::timestamptz and $3::timestamptz and node = any($1::text[])',
 };

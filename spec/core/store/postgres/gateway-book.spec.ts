@@ -196,7 +196,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const key = keyWith({ usdPerDay: 10 }, { kind: 'group', name: 'team', tokensPerDay: 1500 });
     const needs = (usd: number, tokens: number, book = a) => book.room(key, { roughly: () => ({ usd, tokens }), exactly: () => ({ usd, tokens }) });
     t.equal(await needs(5, 700), true);
-    a.note(open);
+    await a.note(open);
     for (let second = 0; second < 3; second += 1) await a.giveBack();
     t.strictSame(await ask('select key, usd::float8 as usd, tokens::int as tokens from bh.key_grant where node = $1 order by key', [a.node]), [
       { key: 'app', usd: 9, tokens: null },
@@ -217,7 +217,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const usage = { inputTokens: 10, outputTokens: 290, totalTokens: 300 };
     const needs = (tokens: number) => book.room(keyWith({ tokensPerDay: 1000 }), { roughly: () => NOTHING, exactly: () => ({ usd: 0, tokens }) });
     t.equal(await needs(400), true);
-    book.note({ ...callOf('1'), id: '1', key: 'app', usage, error: 'SHUTTING_DOWN' as const });
+    await book.note({ ...callOf('1'), id: '1', key: 'app', usage, error: 'SHUTTING_DOWN' as const });
     await book.giveBack();
     book.record(callOf('2', { usage: { ...usage, totalTokens: 400 } }));
     await book.giveBack();
@@ -234,7 +234,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const key = keyWith({ usdPerMonth: 10 });
     const needs = (usd: number, book: PostgresGatewayBook) => book.room(key, { roughly: () => ({ usd, tokens: 0 }), exactly: () => ({ usd, tokens: 0 }) });
     t.equal(await needs(5, a), true);
-    a.note(open);
+    await a.note(open);
     await a.giveBack();
     await a.giveBack();
     clock.ms += 2000;

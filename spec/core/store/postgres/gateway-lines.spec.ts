@@ -18,13 +18,30 @@ const CALL: GatewayCall = {
 
 t.test('lines are numbered, and taken once', async (t) => {
   const lines = new GatewayLines(10);
-  t.match(lines.add({ ...CALL, id: 'x' }), { n: 1, tokens: 3, calls: 1, failed: 0, unpriced: 0 });
+  t.match(lines.add(CALL), { n: 1, tokens: 3, calls: 1, failed: 0, unpriced: 0 });
   t.match(lines.add({ ...CALL, error: 'UPSTREAM_FAILED', costUsd: null }), { n: 2, failed: 1, unpriced: 1 });
   t.equal(lines.peek().length, 2);
   t.equal(lines.size, 2);
   t.equal(lines.take().length, 2);
   t.equal(lines.size, 0);
   t.match(lines.add(CALL), { n: 3 });
+});
+
+t.test('by-its-id: a line with an id has no number, and keeps its details however many wait', async (t) => {
+  const lines = new GatewayLines(1);
+  lines.add(CALL);
+  lines.add(CALL, true);
+  t.match(lines.add({ ...CALL, id: 'x' }), { n: 0, id: 'x', isNoted: true });
+  lines.add(CALL);
+  t.match(
+    lines.take().map(({ n, id, calls, isNoted }) => ({ n, id, calls, isNoted })),
+    [
+      { n: 1, id: undefined, calls: 1, isNoted: false },
+      { n: 2, id: undefined, calls: 2, isNoted: false },
+      { n: 0, id: 'x', calls: 1, isNoted: true },
+    ],
+    'a sum is noted if all of it is',
+  );
 });
 
 t.test('money-stays: beyond so many, calls of a key, model and day are added up', async (t) => {
@@ -62,10 +79,10 @@ t.test('nothing lowers a sum, and no text is refused', async (t) => {
   );
   lines.add({ ...CALL, model: 'a\0', usage: null, leastUsd: 2, credential: 'second' });
   const columns = columnsOf(lines.take());
-  t.equal(columns.length, 18);
+  t.equal(columns.length, 19);
   t.strictSame(
     columns.map((column) => column.at(-1)),
-    ['2026-11-20T12:00:00.000Z', 6, 'r', 'k', null, 'p', 'a\ufffd', null, 0, 0.5, 2, 1, 2, null, 1, 0, 0, 'second'],
+    ['2026-11-20T12:00:00.000Z', 6, 'r', 'k', null, 'p', 'a\ufffd', null, 0, 0.5, 2, 1, 2, null, 1, 0, 0, 'second', null],
   );
 });
 
