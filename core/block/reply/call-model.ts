@@ -240,8 +240,8 @@ class RunningCall implements CallAccounts, Hold {
   }
 
   get options(): CallOptions {
-    const { signal, block, messageId } = this.#call;
-    return { signal: AbortSignal.any([signal, this.#cut.signal]), caller: block, messageId: messageId ?? undefined, accounts: this };
+    const { signal, block, messageId, key } = this.#call;
+    return { signal: AbortSignal.any([signal, this.#cut.signal]), caller: block, sentWith: key, messageId: messageId ?? undefined, accounts: this };
   }
 
   /** Never makes the gateway wait. `opensInMs: 0` leaves the gateway no time for a retry (one-attempt). */
