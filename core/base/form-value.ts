@@ -18,8 +18,10 @@ export function valueFault({ type, options = [], min, max, format }: InputField,
       return boundsFault(value.length, { min, max }, 'choices');
     case 'string':
       if (typeof value !== 'string') return 'must be a text';
-      if (format !== undefined && !FORMATS[format](value)) return `must be ${FORMAT_WORDS[format]}`;
-      return boundsFault([...value].length, { min, max: Math.min(max ?? MAX_VALUE, MAX_VALUE) }, 'characters');
+      return (
+        boundsFault([...value].length, { min, max: Math.min(max ?? MAX_VALUE, MAX_VALUE) }, 'characters') ?? // first: the time to read an address grows with the square of its length
+        (format !== undefined && !FORMATS[format](value) ? `must be ${FORMAT_WORDS[format]}` : undefined)
+      );
     default:
       if (typeof value !== 'number' || !Number.isFinite(value)) return 'must be a number';
       if (type === 'integer' && !Number.isSafeInteger(value)) return 'must be a whole number';

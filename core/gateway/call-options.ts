@@ -13,6 +13,8 @@ export interface CallOptions {
    * others. A named `key` is a caller, too; all calls without either are one.
    */
   readonly caller?: string | undefined;
+  /** The key with which the message came that a `caller` answers. What such a call fails with is blamed on it as its own calls are, and it takes turns as that key. Its limits don't hold. */
+  readonly sentWith?: string | undefined;
   /** Those of the client's request, which may say what conversation it belongs to. */
   readonly headers?: ClientHeaders | undefined;
   /** The conversation of the request, where it has been worked out already. */

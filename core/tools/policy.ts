@@ -4,6 +4,8 @@
 // pinned-rule: a rule with a pin holds only for the definition that it was made for. A person made it for this tool when a call waited, so it goes before `ask`, which
 //   may name many.
 // tainted-asks: after a run has read what somebody outside may have written, whatever writes or sends waits for a person, unless a rule says otherwise.
+// short-paths: a path of an argument that is longer than any system takes fits no rule, and is not looked at. To normalize one of a megabyte, all accents of one letter,
+//   would stop the process for hours.
 // repeats-ask: a call that equals one with an unknown outcome, or with an effect in an earlier run of the message, waits for a person whatever the rules say.
 import type { Approval, ToolMarks, ToolRule } from '../types.ts';
 import { canonicalJson } from './canonical.ts';
@@ -75,11 +77,13 @@ async function isFor(rule: ToolRule, call: CallToDecide, paths: Paths): Promise<
   return true;
 }
 
+/** short-paths. */
+const MAX_PATH = 4096;
 /** What hides where a path leads. */
 const HIDDEN = /\0|%2e|%2f|%5c/i;
 
 async function isWithin(pattern: string, value: unknown, paths: Paths): Promise<boolean> {
-  if (typeof value !== 'string' || !value.startsWith('/') || HIDDEN.test(value)) return false;
+  if (typeof value !== 'string' || value.length > MAX_PATH || !value.startsWith('/') || HIDDEN.test(value)) return false;
   if (isRewritten(value)) return false;
   const real = await paths.real(value);
   const wanted = await realPattern(pattern, paths);

@@ -303,6 +303,29 @@ t.test('a block whose cap has room for one call is answered with the next key', 
   t.equal(new Set(rig.used()).size, 2, rig.used().join(''));
 });
 
+t.test('what an application asks in vain, itself and through a block, pauses the keys for nobody else', async (t) => {
+  const rig = await rigWith(t, (request, res, index) =>
+    request.body.includes('too large') ? sendJson(res, { error: { message: 'pay first' } }, 402) : hello(request, res, index),
+  );
+  const { key } = (await rig.call('POST', '/api/keys', { body: { name: 'app', rights: ['blocks'] } })).json as { key: string };
+  const config = { adapter: { provider: 'gpu', model: 'z' }, retry: { maxAttempts: 1 } };
+  for (const name of ['one', 'two']) {
+    await rig.call('POST', '/api/blocks', { body: { name, config } });
+    await rig.call('POST', `/api/blocks/${name}/start`);
+  }
+  const messages = [{ role: 'user', content: 'too large' }];
+  const ofApp = { authorization: `Bearer ${key}` };
+  await rig.native({ messages }, ofApp);
+  t.equal(rig.used().length, 3, 'each key was tried');
+  for (const name of ['one', 'two']) {
+    const before = rig.used().length;
+    void rig.native({ model: `block/${name}`, messages }, ofApp).catch(() => undefined); // it waits for the next try of the block
+    await until(() => rig.facts.some((fact) => fact.name === 'call.finished' && fact['caller'] === name && fact['code'] !== undefined), `${name} has failed`);
+    t.ok(rig.used().length <= before + 3);
+  }
+  t.equal((await rig.chat()).status, 200);
+});
+
 t.test('30: the ledger of blocks says the label, too', async (t) => {
   const rig = await rigWith(t);
   await rig.call('POST', '/api/blocks', { body: { name: 'helper' } });

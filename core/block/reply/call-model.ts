@@ -6,6 +6,8 @@
 // bounded-calls: all monitors together make only so many calls at a time, so that a thousand waiting blocks don't start at once.
 // no-shut-out: providers take turns, and the last free place is kept for one that has none (waiting-room.ts), so that answers without an end keep only the blocks of
 //   their own provider waiting.
+// room-for-others: messages that came with one key have three quarters of the places at most. Else an application that sends long questions to many blocks would keep all
+//   others from their answers.
 // one-attempt: one call is one attempt. The monitor repeats it, where people see that it waits; the gateway does not.
 // own-account: the call has its account with its block, not with the gateway. So its line is in the ledger of blocks alone.
 // still-ours: while it is not sure that its block is still this server's, no call begins, since another server may make it, too.
@@ -109,6 +111,8 @@ export class ModelCalls {
   readonly #options: ModelCallsOptions;
   /** Its callers are the providers (no-shut-out). */
   readonly #queue: AttemptQueue;
+  /** By key, while its messages are answered. room-for-others. */
+  readonly #ofKeys = new Map<string, AttemptQueue>();
   readonly #underWay = new Set<Promise<ModelAnswer>>();
 
   constructor(options: ModelCallsOptions) {
@@ -146,7 +150,7 @@ export class ModelCalls {
       return this.#make(call);
     };
     try {
-      return await this.#queue.run(begin, call.candidate.provider, waiting.signal);
+      return await this.#runInTurn(call, begin, waiting.signal);
     } catch (error) {
       if (hasBegun && (error instanceof ModelCallFailure || error instanceof CallRefused || error instanceof BlockhouseError)) throw error;
       const failure =
@@ -156,6 +160,21 @@ export class ModelCalls {
       throw new ModelCallFailure(failure, undefined);
     } finally {
       call.signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** room-for-others: a call has its place among those of its key before it waits for one of all. */
+  async #runInTurn({ key, candidate: { provider } }: ModelCall, begin: () => Promise<ModelAnswer>, signal: AbortSignal): Promise<ModelAnswer> {
+    const amongAll = (): Promise<ModelAnswer> => this.#queue.run(begin, provider, signal);
+    if (key === undefined) return amongAll();
+    const { concurrency } = this.#options;
+    const most = Math.max(1, concurrency - Math.max(1, Math.floor(concurrency / 4)));
+    const line = this.#ofKeys.get(key) ?? new AttemptQueue({ concurrency: most, waiting: Number.POSITIVE_INFINITY });
+    this.#ofKeys.set(key, line);
+    try {
+      return await line.run(amongAll, provider, signal);
+    } finally {
+      if (line.callers === 0) this.#ofKeys.delete(key);
     }
   }
 
@@ -221,8 +240,8 @@ class RunningCall implements CallAccounts, Hold {
   }
 
   get options(): CallOptions {
-    const { signal, block, messageId } = this.#call;
-    return { signal: AbortSignal.any([signal, this.#cut.signal]), caller: block, messageId: messageId ?? undefined, accounts: this };
+    const { signal, block, messageId, key } = this.#call;
+    return { signal: AbortSignal.any([signal, this.#cut.signal]), caller: block, sentWith: key, messageId: messageId ?? undefined, accounts: this };
   }
 
   /** Never makes the gateway wait. `opensInMs: 0` leaves the gateway no time for a retry (one-attempt). */

@@ -68,7 +68,8 @@ export type Reader = Pick<StreamSink, 'opened' | 'opensInMs'>;
 /** A key among the callers of a destination. */
 export const keyCaller = prefixed('key ');
 
-function clientOf({ key, caller }: CallOptions): string {
+/** An application that asks itself and through blocks is one client: what it asks in vain must pause nothing for others. */
+function clientOf({ caller, sentWith, key = sentWith }: CallOptions): string {
   if (key !== undefined) return keyCaller(key);
   return caller === undefined ? 'token' : `block ${caller}`;
 }

@@ -4,7 +4,8 @@
 // unknown-outcome: when the answer to a statement is lost, it is not repeated here, for it may have been executed. The caller gets STORE_UNREACHABLE, and repeats
 //   with the same ids. What the database says that it has undone is repeated here.
 // bounded-wait: every statement has a limit at this end, because a database behind a cut network never answers; every transaction has one at the other end, because
-//   the locks of a frozen server would never go.
+//   the locks of a frozen server would never go. A statement that may take longer than others ends there with its time: given up here alone, it would go on, beside the one with
+//   which its caller tries again.
 // plan-once: the database plans a statement on a table in parts again for each execution, because by its estimate a plan for all values costs more; the planning takes longer than
 //   the rest. So statements that find rows by their keys say that one plan is enough, and their connection is set so until another one comes. A pooler may give a connection
 //   to others meanwhile, so behind one nothing is set: the process that answers is not the one that the connection was opened with.
@@ -24,7 +25,7 @@ export interface Statement {
   readonly text: string;
   /** One plan is right for all values. plan-once. */
   readonly plan?: 'once';
-  /** Milliseconds until it is given up, where it may take longer than others. bounded-wait. */
+  /** Milliseconds until the database ends it, where it only reads, and may take longer than others. bounded-wait. */
   readonly withinMs?: number;
 }
 
@@ -53,6 +54,11 @@ const LONGEST_PAUSE_MS = 500;
 const PAUSE_MS = 10;
 /** bounded-wait, at the other end. */
 const BEGIN = "begin; set local idle_in_transaction_session_timeout = '4s'; set local lock_timeout = '2s'";
+
+/** Of a statement with a time of its own. */
+const BEGIN_LONG = (ms: number): string => `begin read only; set local statement_timeout = ${ms}`;
+/** So long is the news on its way that a statement was ended. */
+const ON_ITS_WAY_MS = 1000;
 
 /** plan-once. $1 the process with which the connection was opened, $2 the mode. No row: there is a pooler between. */
 const SET_PLAN = "select set_config('plan_cache_mode', $2, false) where pg_backend_pid() = $1";
@@ -96,22 +102,14 @@ export class Database {
   readonly query: Run = (statement, values = []) =>
     this.#repeated(async (client) => {
       await this.#setPlan(client, statement.plan ?? 'each');
-      return this.#run(client, statement, values);
+      const { withinMs } = statement;
+      if (withinMs === undefined) return this.#run(client, statement, values);
+      return inTransaction(client, BEGIN_LONG(withinMs), () => this.#run(client, statement, values));
     });
 
   /** Runs `work` as one transaction; again from its beginning when the database undoes it. Rejects as `query` does, or with what `work` throws. */
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
-    return this.#repeated(async (client) => {
-      await send(client, { text: BEGIN });
-      try {
-        const result = await work((statement, values = []) => this.#run(client, statement, values));
-        await send(client, { text: 'commit' });
-        return result;
-      } catch (error) {
-        if (!(error instanceof DriverError && isConnectionBad(error.cause))) await send(client, { text: 'rollback' });
-        throw error;
-      }
-    });
+    return this.#repeated((client) => inTransaction(client, BEGIN, () => work((statement, values = []) => this.#run(client, statement, values))));
   }
 
   /**
@@ -197,7 +195,7 @@ export class Database {
   async #run<R extends QueryResultRow>(client: PoolClient, { name, text, withinMs }: Statement, values: readonly unknown[]): Promise<R[]> {
     const query = {
       ...(this.#hasNames && { name }),
-      ...(withinMs !== undefined && { query_timeout: withinMs }),
+      ...(withinMs !== undefined && { query_timeout: withinMs + ON_ITS_WAY_MS }),
       text: this.text(text),
       values: values.map(sendable),
     };
@@ -219,6 +217,18 @@ class DriverError extends Error {
   constructor(cause: unknown) {
     super('a statement failed');
     this.cause = cause;
+  }
+}
+
+async function inTransaction<T>(client: PoolClient, begin: string, work: () => Promise<T>): Promise<T> {
+  await send(client, { text: begin });
+  try {
+    const result = await work();
+    await send(client, { text: 'commit' });
+    return result;
+  } catch (error) {
+    if (!(error instanceof DriverError && isConnectionBad(error.cause))) await send(client, { text: 'rollback' });
+    throw error;
   }
 }
 

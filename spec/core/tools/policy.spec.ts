@@ -102,6 +102,23 @@ t.test('where compares real paths: not .., a link, %2e, a relative one, an array
   );
 });
 
+t.test('a path that is longer than any file has is not looked at', async (t) => {
+  let looks = 0;
+  const paths = {
+    home: '/nowhere',
+    real: async (path: string) => {
+      looks += 1;
+      return path;
+    },
+  };
+  const verdictOf = (path: string) => judge({ allow: [{ tool: 'bank/pay', where: { path: '/out/**' } }] }, { arguments: { path } }, paths);
+  t.match(await verdictOf('/out/a'), { kind: 'allow' });
+  looks = 0;
+  const accents = '\u0315'.repeat(200_000) + '\u0316'.repeat(200_000); // their order takes minutes to find
+  t.match(await verdictOf(`/out/a${accents}`), { kind: 'ask' });
+  t.equal(looks, 0);
+});
+
 t.test('what is denied is not offered', async (t) => {
   const rules = (tools: object) => toolSettings({ tools: { servers: ['bank'], ...tools } }) as never;
   t.equal(isOffered(rules({ deny: ['bank/pay'] }), 'bank/pay'), false);

@@ -4,6 +4,7 @@
 // masked-first: what is kept has been masked in this process; the bytes as they came are let go with the answer.
 // few: so many answers at a time and a second, so that a busy key does not fill the memory or hold up others.
 import type { ServerResponse } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
 import { type Core, type NamedKey, toBlockhouseError } from '../../../core/index.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -35,8 +36,8 @@ class Beginning {
 
   masked(mask: (text: string) => string): { readonly text: string; readonly bytes: number; readonly cut: boolean } {
     const cut = this.bytes > this.#kept;
-    const text = Buffer.concat(this.#pieces).toString();
-    return { text: mask(cut ? text.replace(/\ufffd+$/, '') : text), bytes: this.bytes, cut };
+    const kept = Buffer.concat(this.#pieces);
+    return { text: mask(cut ? new StringDecoder().write(kept) : kept.toString()), bytes: this.bytes, cut }; // the decoder leaves out the half of a letter at the end
   }
 }
 

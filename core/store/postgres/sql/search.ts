@@ -1,12 +1,16 @@
 // The search in what was said. Pure: no I/O.
 import type { Statement } from '../pool.ts';
 
+/** A database reads about a hundred megabytes of texts a second. */
+const WITHIN_MS = 30_000;
+
 /**
  * The newest $3 texts that fit all patterns $1, of the $2 blocks that had a message last and of as many archived ones, and how many fit. $4 is the name of one
  * block, or null for all. A memory with a character that no text of PostgreSQL has is left out, since to look into it is an error.
  */
 export const SEARCH: Statement = {
   name: 'search',
+  withinMs: WITHIN_MS,
   text: `
 with w as materialized (
   (select e.block_id from bh.block_entry e where e.gone_at is null and ($4::text is null or e.name = $4)

@@ -258,6 +258,27 @@ t.test('a provider whose answers have no end does not keep the blocks of others 
   t.equal(stepped.calls.length, 20);
 });
 
+t.test('an application whose answers have no end does not keep the blocks that others ask from theirs', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    if (call.model === 'long') await held.opened;
+    call.sink.emit(HELLO);
+  };
+  const { calls, stepped } = callsOf([wait], { concurrency: 12 });
+  const leaving = new AbortController();
+  const long = { candidate: { ...CANDIDATE, model: 'long' }, key: 'app' };
+  const endless = Array.from({ length: 20 }, (_, index) => calls.make(callOf({ ...long, block: `b${index}` })));
+  const left = failureOf(calls.make(callOf({ ...long, signal: leaving.signal })));
+  await until('its calls are made', () => stepped.calls.length >= 8);
+  for (const key of ['other', undefined, 'other']) t.match(await calls.make(callOf({ key })), { message: { content: [{ text: 'Hello' }] } });
+  leaving.abort();
+  t.match(await left, { failure: { code: 'CANCELLED' } });
+  held.open();
+  await Promise.all(endless);
+  await calls.ended();
+  t.equal(stepped.calls.length, 23, 'all have their turn');
+});
+
 t.test('the kill switch is checked when a call has its turn, and waiting calls are not made', async (t) => {
   const held = gate();
   let isHalted = false;

@@ -16,6 +16,7 @@ t.test('a client is a key, a block or the token, and none has the name of anothe
   const clients = [{ caller: 'ada' }, { key: 'ada' }, { key: 'token' }, {}].map((options) => accepted('m', options).client);
   t.equal(new Set(clients).size, 4);
   t.equal(accepted('other', { key: 'ada', caller: 'bob' }).client, accepted('m', { key: 'ada' }).client);
+  t.equal(accepted('m', { caller: 'bob', sentWith: 'ada' }).client, accepted('m', { key: 'ada' }).client, 'a block that answers a key');
 });
 
 t.test('a named client is to blame for all its prompts', async (t) => {

@@ -53,6 +53,19 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.strictSame(await database.query(ADD, [0]), [{ n: 1 }]);
   });
 
+  t.test('a statement with a time of its own ends at the database, too, when that is over', async (t) => {
+    const store = await postgresStore(t);
+    const database = await open(t, { connections: 1 }, store);
+    const slow = { name: 'slow', text: "select pg_sleep(120), 'slow-statement'", withinMs: 200 };
+    await t.rejects(database.query(slow), { code: 'STORE_UNREACHABLE' });
+    t.strictSame(await ask(store, `select 1 from pg_stat_activity where state = 'active' and query like '%slow-state' || 'ment%'`), []);
+    t.strictSame(await database.query({ ...ONE, withinMs: 60_000 }), [{ one: 1 }]);
+    const limit = { name: 'limit', text: 'show statement_timeout' };
+    t.strictSame(await database.query(limit), [{ statement_timeout: '0' }], 'the next one on its connection has the usual time');
+    await t.rejects(database.query({ name: 'wrong', text: 'select nothing', withinMs: 60_000 }), { code: '42703' });
+    t.strictSame(await database.query(ONE), [{ one: 1 }]);
+  });
+
   t.test('what the database has undone is done again, five times', async (t) => {
     const database = await open(t);
     let tries = 0;
