@@ -4,7 +4,7 @@ import type { Environment } from '../../../core/auth/settings.ts';
 import { createBus } from '../../../core/bus.ts';
 import { DEFAULT_QUEUE } from '../../../core/config.ts';
 import { Gateway } from '../../../core/gateway/gateway.ts';
-import { type CallToPrice, isPriceKnown } from '../../../core/gateway/known-price.ts';
+import { assertPriceRead, type CallToPrice, isPriceKnown } from '../../../core/gateway/known-price.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
 import { RETRY_LIMIT } from '../../../core/gateway/retry.ts';
 
@@ -160,3 +160,12 @@ t.test(
     }
   },
 );
+
+t.test('a call whose price may stand in a prices.json that was never read is not made under a cap in USD; any other call is', async (t) => {
+  t.throws(() => assertPriceRead({ provider: '', model: 'm', isUnread: true }), {
+    code: 'WORKSPACE_DAMAGED',
+    message: /prices\.json .* can't be used.*repaired or removed/,
+  });
+  t.doesNotThrow(() => assertPriceRead({ provider: 'openai', model: 'm' }));
+  t.doesNotThrow(() => assertPriceRead(undefined));
+});

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { Caps, PeriodSums } from '../../../../core/store/port.ts';
-import { accountsOf, covers, type Grant, hasCap, hasRoom, ofToday, restOf } from '../../../../core/store/postgres/grants.ts';
+import type { Caps, NoRoom, PeriodSums } from '../../../../core/store/port.ts';
+import { accountsOf, capsOf, covers, finite, type Grant, hasCap, hasRoom, later, ofToday, restOf } from '../../../../core/store/postgres/grants.ts';
 
 const NO_CAPS: Caps = { kind: 'key', name: 'app', usdPerDay: null, usdPerWeek: null, usdPerMonth: null, tokensPerDay: null, tokensPerMonth: null };
 const sums = (usd: number, tokens: number) => ({ usd, tokens, calls: 1, unpricedCalls: 0 });
@@ -39,4 +39,26 @@ t.test('what is left of a grant is what its calls under way need', async (t) => 
   t.match(restOf('app', grant(), { billionths: 2e9, tokens: 7 }), [{ name: 'app', billionths: 2e9, tokens: Number.POSITIVE_INFINITY }]);
   t.same(restOf('app', grant(), { billionths: 6e9, tokens: 7 }), []);
   t.same(restOf('app', grant(), undefined), []);
+});
+
+t.test('a grant holds for the caps that it was given for', async (t) => {
+  const caps = { ...NO_CAPS, usdPerDay: 5 };
+  t.equal(capsOf({ ...caps, name: 'other' }), capsOf(caps));
+  t.not(capsOf({ ...caps, usdPerDay: 6 }), capsOf(caps));
+  t.not(capsOf({ ...NO_CAPS, usdPerWeek: 5 }), capsOf(caps), 'the same amount for a week is another cap');
+});
+
+t.test('of two caps without room, the one that has none for longer is told', async (t) => {
+  const short = { retryAfterMs: 1000 } as NoRoom;
+  const long = { retryAfterMs: 9000 } as NoRoom;
+  t.equal(later(true, true), true);
+  t.equal(later(true, short), short);
+  t.equal(later(short, true), short);
+  t.equal(later(short, long), long);
+  t.equal(later(long, short), long);
+});
+
+t.test('no cap is null in the database', async (t) => {
+  t.equal(finite(Number.POSITIVE_INFINITY), null);
+  t.equal(finite(0), 0);
 });

@@ -1,7 +1,7 @@
 // The end of a run without an answer.
 import t from 'tap';
 import { answerOf, isNewRun } from '../../../../../core/block/reply/run/outcome.ts';
-import { closeRun } from '../../../../../core/block/reply/run/close.ts';
+import { closeRun, endOldRun } from '../../../../../core/block/reply/run/close.ts';
 import { decide } from '../../../../../core/block/reply/run/decide.ts';
 import { expired, holdFor } from '../../../../../core/block/reply/run/pending.ts';
 import { RunJournal } from '../../../../../core/block/reply/run/run-journal.ts';
@@ -47,6 +47,27 @@ t.test('each call gets its outcome: unknown where it was sent, not run where it 
   t.strictSame(await closeRun(HERE, journal, 'm1', ENDED), closed, 'a second time writes nothing');
   t.equal(journal.state.count, count);
   t.equal(await closeRun(HERE, await open([]), 'm1', ENDED), undefined);
+});
+
+t.test('before a message is asked again, what its journal has left open is ended, and nothing of a message that waits or is being answered', async (t) => {
+  const end = async (status: ChatEntry['status'], records: RunRecord[]): Promise<RunState> => {
+    const entry = { id: 'm1', role: 'user', status };
+    const conversation = { ...conversationOf(records), message: async () => ({ entry }) } as unknown as Conversation;
+    await endOldRun({ ...HERE, files: { conversation } } as unknown as Parameters<typeof endOldRun>[0], 'm1');
+    return new RunState(records);
+  };
+  const failed = [...BEGUN];
+  const { pending, calls, end: ended } = await end('failed', failed);
+  t.strictSame(pending, [], 'what waited for a person is decided');
+  t.match(
+    calls.map(({ outcome }) => outcome?.t),
+    ['unknown', 'refused', 'refused'],
+  );
+  t.match(ended, { status: 'cancelled' });
+  const { length } = failed;
+  await end('failed', failed);
+  t.equal(failed.length, length, 'a second time writes nothing');
+  for (const status of ['queued', 'processing'] as const) t.equal((await end(status, [...BEGUN])).end, undefined, status);
 });
 
 t.test('a deadline expires what waits, and the block says what it waits for', async (t) => {
