@@ -4,7 +4,7 @@ import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type BlockFileSet, FILE_NAMES, openFiles } from '../../../../../core/store/files/block/files.ts';
+import { type BlockFileSet, checkFiles, FILE_NAMES, freshFiles, openFiles } from '../../../../../core/store/files/block/files.ts';
 import type { Entries } from '../../../../../core/store/port.ts';
 import { AT, pair, userEntry } from '../../../../support/block-files.ts';
 
@@ -220,4 +220,13 @@ t.test('a folder that was removed does not come back', async (t) => {
   rmSync(folder, { recursive: true });
   await t.rejects(files.chat.update(add(many(551))), { code: 'STORAGE_FAILED' });
   t.notOk(existsSync(folder));
+});
+
+t.test('of the files that an archive brings, the first one that can not be used is named; journals of runs are looked at, too', async (t) => {
+  const folder = t.testdir({ ...Object.fromEntries(freshFiles()), runs: { 'm1.jsonl': '', 'notes.txt': 'no journal' } });
+  await checkFiles(folder);
+  writeFileSync(join(folder, 'runs', 'm2.jsonl'), 'no record\n');
+  await t.rejects(checkFiles(folder), { code: 'INVALID_REQUEST', message: /^The runs\/m2\.jsonl in the archive can't be used: / });
+  writeFileSync(join(folder, 'chat.json'), '{}');
+  await t.rejects(checkFiles(folder), { code: 'INVALID_REQUEST', message: /^The chat\.json in the archive can't be used: / });
 });

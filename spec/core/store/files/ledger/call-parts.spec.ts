@@ -91,6 +91,17 @@ t.test('a part that can not be read is reported, and nothing of it is lost', asy
   t.same(idsOf(await parts.left()), ['b']);
 });
 
+t.test('of calls that share a line, one that lasts gets a line of its own', async (t) => {
+  const folder = join(t.testdir({}), 'calls');
+  const parts = await partsIn(t, folder);
+  const calls = Array.from({ length: 60 }, (_, n) => call(`shared-${n}`));
+  await Promise.all(calls.map((one) => parts.note(one)));
+  const text = (): string => readFileSync(journalOf(folder, 'part-1'), 'utf8');
+  t.notMatch(text(), '"shared-59"', 'it came among many');
+  parts.noteAlone(calls[59] as OpenCall);
+  while (!text().includes('"shared-59"')) await new Promise((done) => setTimeout(done, 5));
+});
+
 t.test('a fault of the disk is reported once a minute', async (t) => {
   const folder = join(t.testdir({}), 'calls');
   const faults: unknown[] = [];
