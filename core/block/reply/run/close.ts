@@ -100,8 +100,9 @@ export async function endOldRun(context: Pick<BlockContext, 'name' | 'files' | '
   const seen = await RunJournal.open({ conversation, claim: undefined, messageId, pay });
   const { entry } = await conversation.message(messageId); // read second: a run that began before is in no journal of a message that has its outcome now
   if (!ASKED_AGAIN.has(entry.status)) return;
+  const at = entry.finishedAt ?? entry.timestamp; // a run that ends now would count as the one of a message that is asked again in the same millisecond
   const cause = 'the message was asked again';
-  const records = lastRecords(seen.state, { status: 'cancelled', code: 'CANCELLED', at: context.at(), cause, silent: NONE });
+  const records = lastRecords(seen.state, { status: 'cancelled', code: 'CANCELLED', at, cause, silent: NONE });
   if (records.length === 0) return;
   await seen.append(records).catch((error: unknown) => {
     if (!(error instanceof BlockhouseError && error.code === 'REVISION_MISMATCH')) throw error;

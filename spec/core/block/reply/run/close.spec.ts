@@ -51,7 +51,7 @@ t.test('each call gets its outcome: unknown where it was sent, not run where it 
 
 t.test('before a message is asked again, what its journal has left open is ended, and nothing of a message that waits or is being answered', async (t) => {
   const end = async (status: ChatEntry['status'], records: RunRecord[]): Promise<RunState> => {
-    const entry = { id: 'm1', role: 'user', status };
+    const entry = { id: 'm1', role: 'user', status, timestamp: '2026-11-01T12:00:00.000Z' };
     const conversation = { ...conversationOf(records), message: async () => ({ entry }) } as unknown as Conversation;
     await endOldRun({ ...HERE, files: { conversation } } as unknown as Parameters<typeof endOldRun>[0], 'm1');
     return new RunState(records);
@@ -64,6 +64,7 @@ t.test('before a message is asked again, what its journal has left open is ended
     ['unknown', 'refused', 'refused'],
   );
   t.match(ended, { status: 'cancelled' });
+  t.equal(isNewRun(new RunState(failed), { id: 'm1', timestamp: AT } as ChatEntry), true, 'asked again in the same millisecond, it begins another run');
   const { length } = failed;
   await end('failed', failed);
   t.equal(failed.length, length, 'a second time writes nothing');
