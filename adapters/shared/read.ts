@@ -115,7 +115,7 @@ function onlyMembers(json: Buffer, wanted: Wanted): string | undefined {
 
 /**
  * Parses the arguments of a tool call: '' gives {}. Undefined if the text is not a JSON object, for example because it was cut off. Throws UPSTREAM_MALFORMED for
- * those that would hold up everybody, for they are parsed in one step.
+ * arguments with too many values or levels: they are parsed in one step, which would hold up everybody.
  */
 export function parseArguments(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {};

@@ -13,7 +13,7 @@ export interface CallOptions {
    * others. A named `key` is a caller, too; all calls without either are one.
    */
   readonly caller?: string | undefined;
-  /** The key with which the message came that a `caller` answers. What such a call fails with is blamed on it as its own calls are, and it takes turns as that key. Its limits don't hold. */
+  /** The key of the message that a block (`caller`) answers. Failures of the call count for this key, as those of its own calls do, and the call takes turns as this key. Its limits don't hold. */
   readonly sentWith?: string | undefined;
   /** Those of the client's request, which may say what conversation it belongs to. */
   readonly headers?: ClientHeaders | undefined;

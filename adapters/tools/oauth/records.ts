@@ -29,7 +29,7 @@ export interface SignInPlace {
   readonly name: string;
   readonly url: string;
   readonly oauth?: OAuthSettings | undefined;
-  /** Of its entry: one that stands in the address goes to no authorization server. */
+  /** The secrets of its entry. An address that holds one of them is sent to no authorization server. */
   readonly secrets?: readonly string[] | undefined;
 }
 

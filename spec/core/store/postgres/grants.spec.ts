@@ -48,7 +48,7 @@ t.test('a grant holds for the caps that it was given for', async (t) => {
   t.not(capsOf({ ...NO_CAPS, usdPerWeek: 5 }), capsOf(caps), 'the same amount for a week is another cap');
 });
 
-t.test('of two caps without room, the one that has none for longer is told', async (t) => {
+t.test('of two caps without room, the answer names the one that has none for longer', async (t) => {
   const short = { retryAfterMs: 1000 } as NoRoom;
   const long = { retryAfterMs: 9000 } as NoRoom;
   t.equal(later(true, true), true);
