@@ -54,6 +54,7 @@ t.test('install writes a unit with absolute paths, starts it, and says what it d
 
   const removed = await runHere(t, ['service', 'uninstall'], options);
   t.match(removed, { code: 0, stdout: '', stderr: `Stopped the service and removed its file:\n  ${file}\nThe workspace was kept.\n` });
+  t.same(calls().slice(-2), ['systemctl --user disable --now blockhouse', 'systemctl --user daemon-reload']);
   t.equal(existsSync(file), false);
   t.equal(existsSync(join(workspace, '.api-token')), true);
   await t.rejects(fetch(`http://127.0.0.1:${port}/v1/health`));

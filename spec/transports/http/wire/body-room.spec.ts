@@ -36,6 +36,14 @@ t.test('bodies have room until it is full; the next one waits, and comes when an
   t.equal(room.held, 0);
 });
 
+t.test('a body that grows counts once, with what it has by now', async (t) => {
+  const { room, take } = rig(t);
+  await take('a', 20);
+  const { share } = await take('b', 20);
+  await share.reserve(38 * MIB);
+  t.match({ held: room.held, waiting: room.waiting }, { held: 58 * MIB, waiting: 0 });
+});
+
 t.test('one that waits too long is refused with a time to come back', async (t) => {
   const { room, take } = rig(t, 1);
   await take('a', 40);
