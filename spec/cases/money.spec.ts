@@ -291,6 +291,30 @@ t.test('calls in a tier without a price count for the cap of their block what th
   }
 });
 
+t.test('a call of a block that times out counts for the block and for the key of its message what a model may have reasoned in silence', async (t) => {
+  const upstream = await startUpstream(t, ({ method }, res) => {
+    if (method === 'GET') sendJson(res, { data: [] }); // the others get no answer
+  });
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0 });
+  const shop = { adapter: 'openai', api: 'chat', auth: 'none', baseURL: `${upstream.url}/v1`, timeouts: { firstByteMs: 200 }, ...PRICED };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ shop }), { mode: 0o600 });
+  await delay(210);
+  const retry = { baseMs: 1, maxDelayMs: 1, maxAttempts: 1 };
+  await createBlock(server, 'ada', { ...RUNNABLE, adapter: { provider: 'shop', model: 'm' }, retry });
+  await server.call('POST', '/api/blocks/ada/start');
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', rights: ['blocks'], usdPerDay: 1 } })).json;
+  for (const model of ['block/ada', 'shop/m']) {
+    const body = { model, messages: [{ role: 'user', content: 'hi' }] };
+    await server.call('POST', '/v1/chat/completions', { body, token: false, headers: { authorization: `Bearer ${key}` } });
+  }
+  await server.core.accounts?.costs('key');
+  const linesOf = (name: string) => readFileSync(join(server.workspace, name), 'utf8').trim().split('\n');
+  const lines = [...linesOf('ledger.jsonl'), ...linesOf('gateway-ledger.jsonl')];
+  const outputs = lines.map((line) => Number(JSON.parse(line).usage.outputTokens));
+  t.equal(outputs.length, 3, 'the call of the block, the same for the key, and the call of the key');
+  for (const [index, output] of outputs.entries()) t.ok(output >= 20, `${lines[index]}`);
+});
+
 t.test('a key that refuses unknown prices pays no call of a block without a known price either', async (t) => {
   const unknown = { models: { m: { price: 'openai/no-such-model' } } };
   const cases = [
