@@ -67,6 +67,8 @@ export interface AccountedCall {
 export interface Hold {
   /** True if what the call uses must be known also when its caller leaves (read-on.ts). */
   readonly readsOn: boolean;
+  /** True for a call that is not read on, and still counts what a model may have reasoned in silence before it timed out (timed-out in read-on.ts). */
+  readonly countsSilence?: boolean;
   /** How many places its key and its group may hold; undefined without such limits. */
   readonly places?: readonly PlaceLimit[] | undefined;
   /** What the call counts if it never settles, because its process is killed; undefined before it is admitted, and where nothing is noted of it. */

@@ -5,6 +5,7 @@
 // one-call: Where one call is asked for, the first that begins is kept, and of the others nothing reaches a reader. The provider bills them, so they count.
 // counts-grow: A later report never lowers a count of an earlier one: it may leave out what the earlier one had.
 // not-counted: No request and no text has 0 tokens. Where a provider reports 0 of output for an answer with text, its output is estimated; where it reports 0 of input as well, both are.
+//   Nor does a 0 of input count that came before there was any output, where a later report has output and says nothing of the input.
 // bounded: An answer of which more would be kept than AnswerSize allows is refused as it comes. Text that only passes to a reader does not count.
 // bounded-depth: What nests deeper than a request that brings it back may nest is not kept, and the answer is refused at its end: some thousands of
 //   levels could not even be written as JSON.
@@ -259,6 +260,8 @@ export class Accumulator {
 
 /** counts-grow. A value that is not a count of tokens is ignored: a negative one would give the key of an application more to spend than its cap. */
 export function addReport(counts: Counts, reported: ReportedUsage): void {
+  const { inputTokens, outputTokens } = reported;
+  if (inputTokens === undefined && counts.inputTokens === 0 && isCount(outputTokens) && outputTokens > 0) delete counts.inputTokens; // not-counted
   for (const name of COUNTS) {
     const count = reported[name];
     if (isCount(count) && count > (counts[name] ?? -1)) counts[name] = count;

@@ -371,7 +371,8 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const used = attempt.usageSoFar(wasSent);
     const { mostUnseen, largestOutput, signal, choices } = this.#call;
     const { isHeldUp } = attempt;
-    if (this.#readOn === undefined || !wasSent || !(hasTimedOut || isHeldUp || signal.aborted)) return used;
+    const counts = this.#readOn !== undefined || (hasTimedOut && this.#hold?.countsSilence === true);
+    if (!counts || !wasSent || !(hasTimedOut || isHeldUp || signal.aborted)) return used;
     const most = isHeldUp ? largestOutput : mostUnseen;
     return withUnseen(used, signal.aborted ? most : Math.min(most, generatedIn(this.#options.now() - this.#sentAt) * choices));
   }

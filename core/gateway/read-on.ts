@@ -8,6 +8,7 @@
 //   without usage counts its text, as it does for a caller who stays.
 // timed-out: an answer that fell silent while its caller waits, or that a proxy no longer waits for, counts what a model generates in the time that it took, within the same bounds. Else a caller
 //   could have a model reason for longer than the time limit, again and again, at no cost; and a provider that hangs would use up a key if each call counted the largest output.
+//   The same holds for calls of blocks, for their own caps and for that of the key whose message is answered.
 // held-up: so does an answer that broke off after its caller's slow reading had held it up, and here no model shows all. Providers give up what nobody reads.
 // lent-again: what a call whose caller has stayed was lent serves the next call, its signal included: to make one costs more than the rest of an account. Nobody listens to
 //   the signal before a caller leaves; it serves SIGNAL_USES calls at most, because an adapter that is not ours may do so and leave listeners behind.

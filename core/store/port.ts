@@ -52,8 +52,9 @@ export interface LedgerLine {
   readonly purpose: CallPurpose;
   /** Null when the provider reported none. */
   readonly usage: Usage | null;
-  /** Null when the model has no known price. */
+  /** Null when the price is not known. */
   readonly costUsd: number | null;
+  readonly leastUsd?: number | null | undefined; // as in a call of a client; a database counts it when the line is written, and does not keep it
   readonly messageId: string | null;
   /** Of a run with tools: which call of the model it was. */
   readonly step?: number | undefined;
@@ -63,9 +64,8 @@ export interface LedgerLine {
   readonly failed?: true;
 }
 
-/** A call of a block for a message that was sent with a key. `leastUsd`: what it costs at least, where the price is not known but that of its model is. */
+/** A call of a block for a message that was sent with a key. */
 export interface CallOfKey extends LedgerLine {
-  readonly leastUsd?: number | null | undefined;
   readonly key: string;
   readonly latencyMs: number;
   readonly ttftMs: number | null;

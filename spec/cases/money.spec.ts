@@ -235,7 +235,7 @@ async function askedBoth(
   told: object,
   limits: object,
   asked: readonly string[],
-  options: TestServerOptions & { readonly left?: Record<string, string> } = {},
+  options: TestServerOptions & { readonly left?: Record<string, string>; readonly ofBlock?: Readonly<Record<'adapter' | 'budget', object>> } = {},
 ) {
   const upstream = await startUpstream(t, ({ method, body }, res) => {
     if (method === 'GET') return sendJson(res, { data: [] });
@@ -246,13 +246,15 @@ async function askedBoth(
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     res.end(`data: ${JSON.stringify({ choices: [{ ...choice, delta: message }], usage, ...told })}\n\ndata: [DONE]\n\n`);
   });
-  const { left = {}, ...more } = options;
+  const { left = {}, ofBlock, ...more } = options;
   const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0, ...more });
   for (const [name, text] of Object.entries(left)) writeFileSync(join(server.workspace, name), text);
   const shop = { adapter: 'openai', api: 'chat', auth: 'none', baseURL: `${upstream.url}/v1`, ...entry };
   writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ shop }), { mode: 0o600 });
   await delay(210);
-  await createBlock(server, 'ada', { ...RUNNABLE, adapter: { provider: 'shop', model: 'm' }, retry: { baseMs: 1, maxDelayMs: 1, maxAttempts: 1 } });
+  const adapter = { provider: 'shop', model: 'm', ...ofBlock?.adapter };
+  const retry = { baseMs: 1, maxDelayMs: 1, maxAttempts: 1 };
+  await createBlock(server, 'ada', { ...RUNNABLE, adapter, retry, ...(ofBlock && { budget: ofBlock.budget }) });
   await server.call('POST', '/api/blocks/ada/start');
   const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', rights: ['blocks'], ...limits } })).json;
   const found: object[] = [];
@@ -274,6 +276,43 @@ t.test('a call of a block in a tier without a price counts for the key of its me
     { status: 200, usd: 1.2, unpricedCalls: 0 },
     { status: 429, usd: 1.2 },
   ]);
+});
+
+t.test('calls in a tier without a price count for the cap of their block what they cost at least', async (t) => {
+  const entry = { models: { m: { price: { input: 1000, output: 3000 } } } };
+  const asked = ['block/ada', 'block/ada', 'block/ada', 'block/ada'];
+  const ofBlock = { adapter: { maxTokens: 50 }, budget: { dailyUsd: 0.9 } };
+  const stores = { 'a folder': async () => undefined, ...(noPostgres === false && { 'a database': async () => connectStore(await migratedStore(t)) }) };
+  for (const [place, storeOf] of Object.entries(stores)) {
+    const store = await storeOf();
+    const { found, requests } = await askedBoth(t, entry, { service_tier: 'priority' }, {}, asked, { ofBlock, ...(store !== undefined && { store }) });
+    t.match(found, [{ status: 200 }, { status: 200 }, { status: 429 }, { status: 429 }], place);
+    t.equal(requests, 2, place);
+  }
+});
+
+t.test('a call of a block that times out counts for the block and for the key of its message what a model may have reasoned in silence', async (t) => {
+  const upstream = await startUpstream(t, ({ method }, res) => {
+    if (method === 'GET') sendJson(res, { data: [] }); // the others get no answer
+  });
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0 });
+  const shop = { adapter: 'openai', api: 'chat', auth: 'none', baseURL: `${upstream.url}/v1`, timeouts: { firstByteMs: 200 }, ...PRICED };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ shop }), { mode: 0o600 });
+  await delay(210);
+  const retry = { baseMs: 1, maxDelayMs: 1, maxAttempts: 1 };
+  await createBlock(server, 'ada', { ...RUNNABLE, adapter: { provider: 'shop', model: 'm' }, retry });
+  await server.call('POST', '/api/blocks/ada/start');
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', rights: ['blocks'], usdPerDay: 1 } })).json;
+  for (const model of ['block/ada', 'shop/m']) {
+    const body = { model, messages: [{ role: 'user', content: 'hi' }] };
+    await server.call('POST', '/v1/chat/completions', { body, token: false, headers: { authorization: `Bearer ${key}` } });
+  }
+  await server.core.accounts?.costs('key');
+  const linesOf = (name: string) => readFileSync(join(server.workspace, name), 'utf8').trim().split('\n');
+  const lines = [...linesOf('ledger.jsonl'), ...linesOf('gateway-ledger.jsonl')];
+  const outputs = lines.map((line) => Number(JSON.parse(line).usage.outputTokens));
+  t.equal(outputs.length, 3, 'the call of the block, the same for the key, and the call of the key');
+  for (const [index, output] of outputs.entries()) t.ok(output >= 20, `${lines[index]}`);
 });
 
 t.test('a key that refuses unknown prices pays no call of a block without a known price either', async (t) => {

@@ -118,6 +118,7 @@ export class Billing {
     const { id, block, purpose, messageId, key: sentWith, step, credential, usage, latencyMs, ttftMs, failed } = call;
     const { provider, model } = call.candidate;
     const costUsd = await this.#costOf(call.pricedAs, usage);
+    const leastUsd = costUsd === null ? await this.#leastOf(call.pricedAs, usage) : null;
     const at = new Date(now()).toISOString();
     const key = credential === undefined ? {} : { credential };
     const line = {
@@ -130,14 +131,12 @@ export class Billing {
       purpose,
       usage,
       costUsd,
+      ...(leastUsd !== null && { leastUsd }),
       messageId,
       ...(step !== undefined && { step }),
       ...(failed && { failed: true as const }),
     };
-    if (sentWith !== undefined) {
-      const leastUsd = costUsd === null ? await this.#leastOf(call.pricedAs, usage) : undefined;
-      await this.#options.countForKey?.({ ...line, key: sentWith, leastUsd, latencyMs, ttftMs });
-    }
+    if (sentWith !== undefined) await this.#options.countForKey?.({ ...line, key: sentWith, latencyMs, ttftMs });
     const isHanded = call.isSettledNext === true && !failed && ledger.hand !== undefined;
     const bill: Bill = { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed, ...(isHanded && { handed: line }) };
     if (isHanded) ledger.hand?.(line);

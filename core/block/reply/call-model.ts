@@ -220,6 +220,7 @@ class RunningCall implements CallAccounts, Hold {
   /** That of its line. */
   readonly id = randomUUID();
   readonly readsOn = false;
+  readonly countsSilence = true; // else a question that a model reasons about for too long would cost nothing, again and again
   readonly text: AnswerText;
   /** Resolves with what kept the call from being made, once that is known; never rejects. */
   refusal: Promise<unknown> = Promise.resolve();

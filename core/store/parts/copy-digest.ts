@@ -73,7 +73,8 @@ export class Bag {
 /** A line of the ledger, as far as it means something. */
 export function lineText(line: CopiedLine): string {
   if ('type' in line) return canonical([line.from, line.block]);
-  return canonical({ ...line, at: isoOf(line.at) }).replace(NO_TEXT, '\ufffd');
+  const { leastUsd: _least, ...call } = line; // which a database does not keep
+  return canonical({ ...call, at: isoOf(call.at) }).replace(NO_TEXT, '\ufffd');
 }
 
 /** The call of a client. */

@@ -334,7 +334,21 @@ export class PostgresLedger implements LedgerStore {
 }
 
 /** The values of a line, in the order of ADD. */
-export function valuesOf({ at, id, block, provider, model, purpose, messageId, usage, costUsd, failed, credential, step }: LedgerLine): unknown[] {
+export function valuesOf({
+  at,
+  id,
+  block,
+  provider,
+  model,
+  purpose,
+  messageId,
+  usage,
+  costUsd,
+  leastUsd = null,
+  failed,
+  credential,
+  step,
+}: LedgerLine): unknown[] {
   const texts = [block, provider, model, purpose].map((text) => text.replace(NO_TEXT, '\ufffd'));
   return [
     at,
@@ -345,7 +359,7 @@ export function valuesOf({ at, id, block, provider, model, purpose, messageId, u
     costUsd,
     failed === true,
     Math.min(Math.ceil(countable(usage?.totalTokens)), Number.MAX_SAFE_INTEGER),
-    moneyOf(costUsd),
+    moneyOf(costUsd ?? leastUsd),
     credential ?? null,
     step ?? null,
   ];

@@ -91,6 +91,16 @@ t.test('a provider that reports nothing for an answer with text has not counted'
   t.strictSame(broken.usageSoFar(PROMPT), { inputTokens: 2, outputTokens: 3, totalTokens: 5, estimated: true });
 });
 
+t.test('a stream whose first reports have 0 tokens, and whose last one no count of the input, has not counted the input', async (t) => {
+  const none = usage({ inputTokens: 0, outputTokens: 0 });
+  const text: ChatEvent = { type: 'text', text: 'x'.repeat(9) };
+  const late = usage({ inputTokens: undefined, outputTokens: 5 });
+  t.strictSame(fold([none, text, late, STOP]).done.usage, { inputTokens: 2, outputTokens: 5, totalTokens: 7, estimated: true });
+  const told = usage({ inputTokens: 0, outputTokens: 500 }); // the output has all of it
+  t.strictSame(fold([none, text, told, STOP]).done.usage, { inputTokens: 0, outputTokens: 500, totalTokens: 500 });
+  t.strictSame(fold([none, text, late, usage({ inputTokens: 9, outputTokens: 5 }), STOP]).done.usage, { inputTokens: 9, outputTokens: 5, totalTokens: 14 });
+});
+
 t.test('usage that was not reported is guessed from the text and marked', async (t) => {
   t.strictSame(fold([{ type: 'text', text: 'x'.repeat(9) }, STOP]).done.usage, { inputTokens: 2, outputTokens: 3, totalTokens: 5, estimated: true });
   t.strictSame(fold([usage({ inputTokens: 100 }), STOP]).done.usage, { inputTokens: 100, outputTokens: 0, totalTokens: 100, estimated: true });

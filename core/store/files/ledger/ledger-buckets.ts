@@ -98,7 +98,7 @@ function newPart(...before: Part[]): Part {
   return { buckets: new Map(), before, newest: undefined };
 }
 
-function addTo(part: Part, { at, usage, costUsd }: LedgerLine): void {
+function addTo(part: Part, { at, usage, costUsd, leastUsd }: LedgerLine): void {
   const { buckets } = part;
   const ms = Date.parse(at);
   part.newest = Math.max(part.newest ?? ms, ms);
@@ -109,7 +109,7 @@ function addTo(part: Part, { at, usage, costUsd }: LedgerLine): void {
     buckets.set(quarter, bucket);
     if (buckets.size > MAX_BUCKETS) dropOldestHalf(buckets);
   }
-  addUp(bucket, { usd: costUsd ?? 0, tokens: usage?.totalTokens ?? 0 });
+  addUp(bucket, { usd: costUsd ?? leastUsd ?? 0, tokens: usage?.totalTokens ?? 0 });
 }
 
 function addUp(sum: Sums, more: Spend): void {

@@ -20,9 +20,14 @@ export function parseLine(text: string): LedgerLine | CarriedLine | undefined {
   return isCall(value) ? (value as unknown as LedgerLine) : undefined;
 }
 
-function isCall({ provider, model, purpose, usage, costUsd }: Record<string, unknown>): boolean {
+function isCall({ provider, model, purpose, usage, costUsd, leastUsd }: Record<string, unknown>): boolean {
   const isNamed = typeof provider === 'string' && typeof model === 'string' && typeof purpose === 'string';
-  return isNamed && (costUsd === null || isAmount(costUsd)) && (usage === null || (isObject(usage) && isAmount(usage['totalTokens'])));
+  return (
+    isNamed &&
+    (costUsd === null || isAmount(costUsd)) &&
+    (leastUsd == null || isAmount(leastUsd)) &&
+    (usage === null || (isObject(usage) && isAmount(usage['totalTokens'])))
+  );
 }
 
 function isAmount(value: unknown): boolean {

@@ -51,6 +51,19 @@ t.test('a call is in the ledger when its bill resolves', async (t) => {
   t.equal((await ledger.spend('ada', [0]))[0].tokens, 2200);
 });
 
+t.test('a call in a tier without a price has no cost, and caps count what it costs at least', async (t) => {
+  const workspace = t.testdir({});
+  const { billing, ledger } = billingOf(workspace);
+  const shared = { block: 'ada', candidate: CANDIDATE, purpose: 'chat', messageId: 'm1', pricedAs: { provider: 'openai', model: 'gpt-4o' } } as const;
+  const call = { ...shared, call: 7, latencyMs: 7, ttftMs: 3, failed: false };
+  const usual = await billing.write({ ...call, id: 'c1', usage: USAGE });
+  t.equal((await billing.write({ ...call, id: 'c2', usage: { ...USAGE, unpricedTier: true } })).costUsd, null);
+  const twice = 2 * (usual.costUsd ?? 0);
+  t.equal((await ledger.spend('ada', [0]))[0].usd, twice);
+  const read = new Ledger(workspace, createBus(), () => NOW);
+  t.equal((await read.spend('ada', [0]))[0].usd, twice, 'also after a restart');
+});
+
 t.test('the worst case of a call that may fill a cache is that it does', async (t) => {
   const { billing } = billingOf(t.testdir({}), 'anthropic');
   const claude: Candidate = { ...CANDIDATE, model: 'claude-haiku-4-5', config: { maxTokens: 1 } };

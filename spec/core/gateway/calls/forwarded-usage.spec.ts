@@ -98,3 +98,11 @@ t.test('a provider that reports nothing for an answer has not counted', async (t
   empty.report({ inputTokens: 9, outputTokens: 0 });
   t.same(empty.complete(), { inputTokens: 9, outputTokens: 0, totalTokens: 9 }, 'who has its bytes looks whether there is text');
 });
+
+t.test('a stream whose first reports have 0 tokens, and whose last one no count of the input, has not counted the input', async (t) => {
+  const usage = usageOf();
+  usage.report({ inputTokens: 0, outputTokens: 0 });
+  usage.frames(Buffer.from(chatFrame('Some five tokens of text')));
+  usage.report({ inputTokens: undefined, outputTokens: 6 });
+  t.same(usage.complete(), { inputTokens: 7, outputTokens: 6, totalTokens: 13, estimated: true });
+});
