@@ -99,9 +99,9 @@ function MarkBox({ tool, mark, disabled, put }: MarkBoxProps) {
   );
 }
 
-/** What is approved by its hash; of a changed tool, both texts side by side. */
+/** What is approved by its hash, to be read before: a model reads all of it. Of a changed tool, both texts side by side. */
 function Definition({ tool: { hash, now, was, state } }: { readonly tool: ToolView }) {
-  const [isOpen, setOpen] = useState(state === 'changed');
+  const [isOpen, setOpen] = useState(state === 'changed' || state === 'new');
   if (now === undefined) return null;
   return (
     <>
