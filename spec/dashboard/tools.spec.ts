@@ -192,6 +192,12 @@ t.test('marks are ticked where the server says the same, and an entry that was c
   await world.show(page, '/ui/tools');
   await server.getByText('Changed since it was approved').waitFor();
   await server.getByText('files-server /etc').waitFor();
+  const oauth = { grant: 'client_credentials', clientId: 'robot', issuer: 'https://auth.example' };
+  rig.write({ mcpServers: { files: { url: 'https://crm.example/mcp' } }, blockhouse: { files: { oauth, newTools: 'offer' } } });
+  await world.show(page, '/ui/tools');
+  await server.getByText('https://crm.example/mcp').waitFor();
+  await server.getByText('Sign-in: Blockhouse for itself, as robot, at https://auth.example').waitFor(); // where its secret goes is seen before the approval
+  await server.getByText('New tools: offered at first sight').waitFor();
 });
 
 t.test('a skill is read and approved by the hash on the screen, and what has changed stands beside what was approved', async (t) => {
