@@ -21,6 +21,9 @@ const MAX_DESCRIPTION = 2000;
 /** Characters that people don't see and models obey. */
 const INVISIBLE = /(?![\n\t])[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
+/** JSON in which nothing is invisible, as most of it is. */
+const PLAIN_JSON = /^(?:[ -[\]-~]|\\["\\/nt])*$/;
+
 /** A text as people see it. */
 export function withoutInvisible(text: string): string {
   return text.replaceAll(INVISIBLE, '');
@@ -248,8 +251,10 @@ class Index {
     const id = idOf(definition);
     const known = id === FIND_TOOL_ID ? undefined : this.#shown.get(id);
     if (known !== undefined) return known;
-    const tool = shownTool(definition, this.nameOf(definition), keyArgumentOf(definition, this.settingsOf(definition)));
-    const made = { tool, tokens: estimateTokens(JSON.stringify(tool)) };
+    const given = shownTool(definition, this.nameOf(definition), keyArgumentOf(definition, this.settingsOf(definition)));
+    const text = JSON.stringify(given);
+    const tool = PLAIN_JSON.test(text) ? given : { ...given, parameters: withoutInvisibleTexts(given.parameters ?? {}) };
+    const made = { tool, tokens: estimateTokens(text) };
     this.#shown.set(id, made);
     return made;
   }
@@ -301,7 +306,7 @@ function offered(definition: ToolDefinition, shown: Tool, settings: ServerSettin
 function shownTool({ description: given, inputSchema }: ToolDefinition, name: string, key: KeyArgument | undefined): Tool {
   const schema = key === undefined ? inputSchema : withoutArgument(inputSchema, key.argument);
   const description = beginningOf(withoutInvisible(given ?? ''), MAX_DESCRIPTION);
-  return { name, ...(description !== '' && { description }), parameters: { ...withoutInvisibleTexts(schema), type: 'object' } };
+  return { name, ...(description !== '' && { description }), parameters: { ...schema, type: 'object' } };
 }
 
 /** Keywords whose members are schemas by names of somebody else's. */
