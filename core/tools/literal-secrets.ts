@@ -11,6 +11,8 @@ const SHAPES =
 /** What says nothing of a secret, such as `true`. */
 const HARMLESS = /^(?:true|false|none|null|yes|no|on|off|[01]?)$/i;
 const SCHEME = /^\s*(?:bearer|basic|token|apikey)\s*$/i;
+/** A name and a password, as they stand in a header. */
+const BASIC = /\bBasic\s+([A-Za-z0-9+/]{8,}={0,2})/;
 /** Names that are those of a secret only there. */
 const AUTH_HEADER = /^(?:x-)?auth$/i;
 const SIGNATURE = /^sig(?:nature)?$/i;
@@ -113,7 +115,12 @@ function plainFlag(flag: string): string {
 
 /** True for a text with a key or a token in it, by its form. */
 export function looksSecret(text: string): boolean {
-  return SHAPES.test(text) || redact(text, []) !== text;
+  return SHAPES.test(text) || isBasic(text) || redact(text, []) !== text;
+}
+
+function isBasic(text: string): boolean {
+  const [, encoded] = BASIC.exec(text) ?? [];
+  return encoded !== undefined && /^[ -~]*:[ -~]*$/.test(Buffer.from(encoded, 'base64').toString('latin1'));
 }
 
 /** `${TOKEN:-ghp_…}`: by its form alone, since a default such as `${DB_PASSWORD:-postgres}` hides nothing. */

@@ -51,7 +51,7 @@ t.test('a secret is found within a text, too: a variable of a container, a param
   const good = [
     { args: ['-e', 'GITHUB_TOKEN', '-e', 'A_TOKEN=${auth:a.token}', 'sort_key=customer_id', '--auth', 'oauth'] },
     { args: ['-c', 'A_TOKEN=$(pass show a) B_TOKEN=$B_TOKEN node x.js --no-password prompt-me --token "$A_TOKEN" --key-file /srv/key.pem'] },
-    { args: ['mcp-remote', 'https://a.example/mcp?api_key=${auth:a.key}', 'Basic authentication'] },
+    { args: ['mcp-remote', 'https://a.example/mcp?api_key=${auth:a.key}', 'Basic authentication', 'Basic membership2024'] },
     { env: { CONFIG: '{"apiKey": "${auth:a.key}", "token_limit": "100000000", "token": "none"}', AUTH: 'oauth' } },
   ];
   for (const parts of good) t.strictSame(found(parts), [], JSON.stringify(parts));
