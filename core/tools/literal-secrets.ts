@@ -6,8 +6,7 @@ import { withFallbacks, withoutReferences } from './references.ts';
 /** The last word of a name; those of servers are shorter than those that we know of providers. */
 const LAST_WORD =
   /(?:^|[-_. ])(?:[tT](?:oken|OKEN)|[kK](?:ey|EY)|[sS](?:ecret|ECRET)|[pP](?:at|AT|ass|ASS|wd|WD|assword|ASSWORD)|[cC](?:redential|REDENTIAL|ookie|OOKIE)|[dD](?:sn|SN))[sS]?$|[a-z0-9](?:Token|Key|Secret|Pat|Pass|Pwd|Password|Credential|Cookie|Dsn)s?$/;
-const SHAPES =
-  /\bBasic\s+(?=[A-Za-z]*[\d+/=])[A-Za-z0-9+/]{8,}={0,2}|\b(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|hf_|ntn_|lin_api_|shpat_)[A-Za-z0-9_-]{8,}/;
+const SHAPES = /\b(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|hf_|ntn_|lin_api_|shpat_)[A-Za-z0-9_-]{8,}/;
 /** What says nothing of a secret, such as `true`. */
 const HARMLESS = /^(?:true|false|none|null|yes|no|on|off|[01]?)$/i;
 const SCHEME = /^\s*(?:bearer|basic|token|apikey)\s*$/i;
