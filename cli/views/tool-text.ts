@@ -157,6 +157,7 @@ function schemaLines(schema: unknown, path = ''): string[] {
   const enter = (name: string, value: unknown, label: string): void => {
     const inner = UNNAMED.test(name) ? label : dotted(label, name);
     if (!BY_NAME.has(name) || !isObject(value)) {
+      if (/\s/.test(name) && typeof value !== 'string') says.push(inner); // a name may be a sentence, too
       look(value, inner, OF_WORDS.test(name));
       return;
     }
