@@ -238,7 +238,8 @@ function leadsBack(command: string, args: readonly string[]): boolean {
 function assertNoLiteral(name: string, secrets: readonly LiteralSecret[]): void {
   const [found] = secrets;
   if (found === undefined) return;
-  const { place, field, before } = found;
+  const { place, field } = found;
+  const before = masked(found.before, secrets, place); // another one may stand there
   throw new Error(
     `${place} holds a secret in clear; store it with \`blockhouse tools secret set ${name}.${field}\` and write "${before}\${auth:${name}.${field}}" there`,
   );

@@ -4,7 +4,7 @@ import { Api } from '../client/api.ts';
 import { Client, findServer, runningServer } from '../client/client.ts';
 import type { ServerPlace } from '../client/connection.ts';
 import { CliError, type ExitKind, worstOf } from '../terminal/exit-codes.ts';
-import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, widthOf, write } from '../terminal/output.ts';
+import { foldedInside, isColored, isTerminal, oneLine, type Style, styleFor, toJson, widthOf, write, writeLines } from '../terminal/output.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { BaseCommand } from './command.ts';
 
@@ -77,6 +77,16 @@ export abstract class ServerCommand extends BaseCommand {
     if (!isTerminal(stdin) || !isTerminal(this.stderr)) return otherwise();
     const { confirm } = await import('../terminal/confirm.ts');
     return confirm(question, { input: stdin, output: this.stderr });
+  }
+
+  /**
+   * Before something is started, or signed in to, by an entry of mcp.json that nobody has approved as it is: shows its lines at a terminal, and asks. Other programs write mcp.json, too.
+   * True where nobody can be asked.
+   */
+  protected async agreedToEntry(lines: readonly string[], question: string): Promise<boolean> {
+    if (this.json || !isTerminal(this.context.stdin) || !isTerminal(this.stderr)) return true;
+    for (const line of lines) await writeLines(this.stderr, foldedInside(line, widthOf(this.stderr)));
+    return this.agreed(question, () => true);
   }
 
   /** A sentence of the server whose commands are for this workspace, ready to paste. */

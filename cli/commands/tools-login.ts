@@ -11,6 +11,7 @@ import { type BrowserAnswer, browserAnswer } from '../serve/browser-answer.ts';
 import { writePageFile } from '../serve/page-file.ts';
 import { CliError, type ExitKind, errorCodeOf } from '../terminal/exit-codes.ts';
 import { isTerminal, oneLine } from '../terminal/output.ts';
+import { approvalLines } from '../views/tool-text.ts';
 
 const category = 'Tools';
 const WAIT_MS = 600_000;
@@ -47,6 +48,14 @@ export class ToolsLoginCommand extends ServerCommand {
   protected override async run(): Promise<ExitKind> {
     if (this.isAnswer && this.hasSecret) throw new CliError('usage', 'Standard input has either the answer or the secret.');
     return this.withServer(async (api, signal) => {
+      const { server } = await api.toolServer(this.server);
+      if (
+        server.state === 'changed' &&
+        !(await this.agreedToEntry(approvalLines({ ...server, tools: [] }), 'This is not the entry that was approved. Sign in to it?'))
+      ) {
+        await this.say('Nobody was signed in.');
+        return 'unexpected';
+      }
       if (this.isAnswer) return this.#finish(api, queryIn(await this.#given('The address at which the browser has ended', false, signal)));
       if (this.hasSecret) await api.setToolSecret(this.server, 'client_secret', await this.#given('The secret of the client (hidden)', true, signal));
       const listening = await listenedAt(this.port);

@@ -9,7 +9,7 @@ import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { bytes, count as grouped } from '../terminal/format.ts';
 import { oneLine } from '../terminal/output.ts';
 import { visible } from '../terminal/unseen.ts';
-import { heldMarks, toolCounts, toolTable } from '../views/tool-text.ts';
+import { approvalLines, heldMarks, toolCounts, toolTable } from '../views/tool-text.ts';
 
 /** Prints the tools or the result, or `{success, server}` or `{success, result}`. */
 export class ToolsTestCommand extends ServerCommand {
@@ -18,7 +18,7 @@ export class ToolsTestCommand extends ServerCommand {
     category: 'Tools',
     description: 'Start a server of tools once, and show what it lists, or call one of its tools',
     details: `
-      It is started as mcp.json has it now, also if that is not approved. What differs from what was approved is not offered from then on. With a tool, it makes one call of that
+      It is started as mcp.json has it now, also if that is not approved: at a terminal, it is shown then, and you are asked. What differs from what was approved is not offered from then on. With a tool, it makes one call of that
       tool, which must be approved, and prints the result. A tool without the mark readOnly may change something: at a terminal, it asks first; elsewhere it needs \`--yes\`.
     `,
     examples: [
@@ -41,6 +41,11 @@ export class ToolsTestCommand extends ServerCommand {
 
   async #look(api: Api): Promise<ExitKind> {
     const { server } = await api.toolServer(this.server);
+    const isApproved = server.state !== 'held' && server.state !== 'changed';
+    if (!isApproved && !(await this.agreedToEntry(approvalLines({ ...server, tools: [] }), 'Start it once, to see its tools?'))) {
+      await this.say('Nothing was started.');
+      return 'unexpected';
+    }
     const seen = await api.testToolServer(this.server, server.definition);
     await this.print(seen, toolTable(seen.server.tools, { width: this.width, style: this.style }));
     if (this.json) return 'ok';

@@ -152,11 +152,14 @@ function withoutSecrets(name: string, entry: Fields): { readonly server: Fields;
     let free = field;
     for (let number = 2; Object.hasOwn(secrets, free) && secrets[free] !== value; number += 1) free = `${field}_${number}`;
     secrets[free] = value;
-    const reference = `\${auth:${name}.${free}}`;
-    if (place === 'url') url = url?.replace(value, () => reference);
-    else if (place.startsWith('env.')) env[place.slice(4)] = before + reference;
-    else if (place.startsWith('headers.')) headers[place.slice(8)] = before + reference;
-    else args[Number(/\d+/.exec(place)?.[0])] = before + reference;
+    const put = (text = ''): string => withReference(text, { before, value, reference: `\${auth:${name}.${free}}` });
+    if (place === 'url') url = put(url);
+    else if (place.startsWith('env.')) env[place.slice(4)] = put(env[place.slice(4)]);
+    else if (place.startsWith('headers.')) headers[place.slice(8)] = put(headers[place.slice(8)]);
+    else {
+      const at = Number(/\d+/.exec(place)?.[0]);
+      args[at] = put(args[at]);
+    }
   }
   const server = {
     ...entry,
@@ -166,6 +169,12 @@ function withoutSecrets(name: string, entry: Fields): { readonly server: Fields;
     ...(url !== undefined && { url }),
   };
   return { server, secrets };
+}
+
+/** The text with a reference in the place of a secret, and all the rest as it is. What stood before the secret is another text by now if another one stood there. */
+function withReference(text: string, { before, value, reference }: { readonly before: string; readonly value: string; readonly reference: string }): string {
+  const end = before.length + value.length;
+  return text.slice(0, end) === before + value ? before + reference + text.slice(end) : text.replace(value, () => reference);
 }
 
 /** False for `npx name` and the like without `@version`. */

@@ -86,7 +86,14 @@ export function taintText({ tool, via, messageId }: NonNullable<ShownApproval['t
 /** All of it, one argument a line. */
 function argumentLines(args: ShownApproval['arguments']): string[] {
   const names = Object.keys(args);
-  return names.length === 0 ? ['  no arguments'] : names.map((name) => `  ${visibleLine(name)}: ${visibleLine(JSON.stringify(args[name]))}`);
+  return names.length === 0 ? ['  no arguments'] : names.map((name) => `  ${shownWhole(name)}: ${shownWhole(JSON.stringify(args[name]))}`);
+}
+
+/** Many blanks would push what follows out of sight. */
+const MANY_BLANKS = / {40,}/g;
+
+function shownWhole(text: string): string {
+  return visibleLine(text).replaceAll(MANY_BLANKS, ({ length }) => `[${length} blanks]`);
 }
 
 /** What was decided, as a sentence. */

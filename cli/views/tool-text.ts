@@ -89,7 +89,7 @@ export function heldMarks(marks: ToolView['marks']): string {
     .join(' ');
 }
 
-/** All that a person should read before an approval: what is started, what it gets, and every tool with its whole description. */
+/** All that a person should read before an approval: what is started, what it gets, and every tool with all texts that a model reads. */
 export function approvalLines({ name, server, settings, secrets = [], tools }: ToolServerView): string[] {
   const { env, headers } = server;
   const given = [...fieldsOf('env', env), ...fieldsOf('header', headers)];
@@ -124,15 +124,54 @@ function fieldsOf(what: string, fields: unknown): string[] {
   return isObject(fields) ? Object.entries(fields).map(([name, value]) => `  ${what} ${name}: ${String(value)}`) : [];
 }
 
-function toolLines({ name, state, description, annotations, problem }: ToolView): string[] {
+function toolLines({ name, state, description, annotations, problem, now }: ToolView): string[] {
   const says = Object.entries(annotations).map(([hint, value]) => `${hint}: ${JSON.stringify(value)}`);
   const lines = description.split('\n').map((line) => `    ${line}`);
   return [
     '',
     `  ${name} (${state})${problem === undefined ? '' : `: ${problem}`}`,
     ...lines,
+    ...schemaLines(now?.['inputSchema']).map((line) => `    ${line}`),
     ...(says.length === 0 ? [] : [`    says of itself ${says.join(', ')}`]),
   ];
+}
+
+/** Keywords whose members are schemas by names of somebody else's. */
+const BY_NAME: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+/** Keywords that need not be named before what they hold. */
+const UNNAMED = /^(?:description|title|items|prefixItems|anyOf|allOf|oneOf|not|if|then|else|contains|additionalProperties|propertyNames)$/;
+/** Keywords that hold single words, most often. */
+const OF_WORDS = /^(?:type|format|required|pattern|\$ref|\$schema|\$id)$/;
+const MAX_WORD = 64;
+
+/** All texts of a schema, which a model reads as it reads the description: a line for each parameter, also for one of which nothing is said. */
+function schemaLines(schema: unknown, path = ''): string[] {
+  const says: string[] = [];
+  const inside: string[] = [];
+  const look = (value: unknown, label: string, isOfWords = false): void => {
+    if (typeof value === 'string' && !(isOfWords && value.length <= MAX_WORD && !/\s/.test(value))) says.push(`${label} ${value}`.trim());
+    if (Array.isArray(value) && !isOfWords && value.every((one) => typeof one === 'string')) says.push(`${label} ${value.join(', ')}`.trim());
+    else if (Array.isArray(value)) for (const one of value) look(one, label, isOfWords);
+    else if (isObject(value)) for (const [name, inner] of Object.entries(value)) enter(name, inner, label);
+  };
+  const enter = (name: string, value: unknown, label: string): void => {
+    const inner = UNNAMED.test(name) ? label : dotted(label, name);
+    if (!BY_NAME.has(name) || !isObject(value)) {
+      if (/\s/.test(name) && typeof value !== 'string') says.push(inner); // a name may be a sentence, too
+      look(value, inner, OF_WORDS.test(name));
+      return;
+    }
+    const before = name === 'properties' ? path : dotted(path, name);
+    for (const [parameter, one] of Object.entries(value)) inside.push(...schemaLines(one, dotted(before, parameter)));
+  };
+  look(schema, '');
+  const said = says.join('; ').replaceAll(/\s+/g, ' ');
+  const own = path === '' ? `its schema says: ${said}` : `with ${path}${said === '' ? '' : `: ${said}`}`;
+  return [...(path === '' && said === '' ? [] : [own]), ...inside];
+}
+
+function dotted(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
 }
 
 /** What is new or has changed, the old above the new. Empty if nothing has. */

@@ -38,11 +38,17 @@ export function setSecrets(all: Map<string, unknown>, section: string, owner: st
 
 /** All texts that may be secrets: those of the sections, and of entries the fields whose names sound like it. For what must not be shown. */
 export function secretTexts(all: Entries): string[] {
-  return [...all].flatMap(([name, entry]) => textsIn(entry, isSection(name) && name !== OAUTH)); // an issuer and a scope are no secrets
+  return [...all].flatMap(([name, entry]) => textsIn(entry, name === HOOKS || name === SERVERS, name === NOTIFY ? OF_TARGET : OF_ENTRY));
 }
 
-function textsIn(value: unknown, isSecret: boolean): string[] {
+/** Fields besides those whose names sound like a secret. An issuer and a scope are none. */
+const OF_ENTRY = 'headers';
+/** The path of such an address may be one. */
+const OF_TARGET = 'url';
+
+function textsIn(value: unknown, isSecret: boolean, field: string): string[] {
   if (typeof value === 'string') return isSecret ? [value] : [];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, isSecret || (!Array.isArray(value) && (soundsSecret(name) || name === 'headers'))));
+  const isNamed = (name: string): boolean => !Array.isArray(value) && (soundsSecret(name) || name === field);
+  return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, isSecret || isNamed(name), field));
 }

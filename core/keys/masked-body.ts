@@ -7,13 +7,23 @@ import { knownSecrets } from '../gateway/known-secrets.ts';
 import { soundsSecret } from '../schemas/secret-fields.ts';
 
 const REDACTED = '[redacted]';
+/** A shorter one of those that no call has stands in texts by chance. */
+const SHORTEST = 8;
 /** A field with a text of at least eight characters, which may be cut. Each character is read once. */
 const FIELD = /"([A-Za-z][\w .-]{1,63})"(\s*:\s*)"((?:[^"\\]|\\.){8,})/g;
 const FIELD_IN_TEXT = /\\"([A-Za-z][\w .-]{1,63})\\"(\s*:\s*)\\"([^"\\]{8,})/g;
 
+type Known = Parameters<typeof knownSecrets>;
+
+/** Who knows all secrets of auth.json. */
+interface SecretTexts {
+  secretTexts(): readonly string[];
+}
+
 /** What takes secrets out of bodies, with those that the server knows now. Throws ADAPTER_NOT_CONFIGURED while auth.json can't be read. */
-export function maskerOf(...known: Parameters<typeof knownSecrets>): (text: string) => string {
-  const secrets = knownSecrets(...known);
+export function maskerOf(upstreams: Known[0], credentials: (NonNullable<Known[1]> & SecretTexts) | undefined, env: Known[2]): (text: string) => string {
+  const others = (credentials?.secretTexts() ?? []).filter(({ length }) => length >= SHORTEST); // of servers of tools, hooks and targets
+  const secrets = [...new Set([...knownSecrets(upstreams, credentials, env), ...others])];
   return (text) => maskedBody(text, secrets);
 }
 

@@ -2,7 +2,7 @@
 //
 // half-for-found: what is found is added until half of tools.limits.definitionTokens is used by it.
 import { isObject } from '../base/json.ts';
-import { allowedIn, isUsable, recordOf, shownName, tokensOf } from './offer.ts';
+import { allowedIn, isUsable, recordOf, shownName, tokensOf, withoutInvisible } from './offer.ts';
 import type { Catalogue, ToolDefinition } from './port.ts';
 import { beginningOf } from './results.ts';
 import type { ToolSettings } from './settings.ts';
@@ -54,7 +54,7 @@ export function findTools({ catalogue, settings, query, limit = MAX_FOUND, liste
   let room = settings.limits.definitionTokens / 2 - tokensOf(catalogue, before);
   const tools: string[] = [];
   const lines = best.map((tool) => {
-    const said = `- ${shownName(catalogue, tool)}: ${beginningOf(tool.description ?? '', MAX_DESCRIPTION)}`;
+    const said = `- ${shownName(catalogue, tool)}: ${beginningOf(withoutInvisible(tool.description ?? ''), MAX_DESCRIPTION)}`;
     if (listed.has(idOf(tool))) return `${said} (in your list already)`;
     const tokens = tokensOf(catalogue, [tool]);
     if (tokens > room) return `${said} (not added: there is no more room for definitions in this run)`;

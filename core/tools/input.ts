@@ -53,7 +53,14 @@ function formOf(request: unknown, server: string): InputForm {
   const properties = Object.entries(requestedSchema['properties']);
   if (properties.length > MAX_FIELDS) throw refused(`its form has more than ${MAX_FIELDS} fields`);
   const fields = properties.map(([name, schema]) => fieldOf(named(name, 'a field'), schema, { isRequired: isRequired(name), server }));
-  return { message: text(message, MAX_TEXT, 'message') ?? '', fields };
+  const said = text(message, MAX_TEXT, 'message') ?? '';
+  if (fields.some(({ type }) => type === 'string') && ASKED_FOR.test(plainWords(said)))
+    throw refused(`its message sounds like it wants a secret. ${anotherWay(server)}`); // no-secret
+  return { message: said, fields };
+}
+
+function anotherWay(server: string): string {
+  return `Give it to the server another way, such as \`blockhouse tools secret set ${server}.<field>\``;
 }
 
 function fieldOf(name: string, schema: unknown, { isRequired, server }: { readonly isRequired: boolean; readonly server: string }): InputField {
@@ -61,8 +68,7 @@ function fieldOf(name: string, schema: unknown, { isRequired, server }: { readon
   const { type, format } = schema;
   const title = text(schema['title'], MAX_TITLE, `title of ${name}`);
   const description = text(schema['description'], MAX_TEXT, `description of ${name}`);
-  if (asksForSecret(name, title, description))
-    throw refused(`the field ${name} sounds like a secret. Give it to the server another way, such as \`blockhouse tools secret set ${server}.<field>\``);
+  if (asksForSecret(name, title, description)) throw refused(`the field ${name} sounds like a secret. ${anotherWay(server)}`);
   const common = { name, ...(title !== undefined && { title }), ...(description !== undefined && { description }), isRequired };
   const kind = kindOf(name, type, schema);
   const isText = kind === 'string';
@@ -100,7 +106,7 @@ function asksForSecret(name: string, title = '', description = ''): boolean {
 function plainWords(text: string): string {
   return text
     .normalize('NFKC')
-    .replace(/\p{Cf}/gu, '')
+    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .replace(/\P{ASCII}/gu, (letter) => ALIKE[letter] ?? letter);

@@ -10,6 +10,19 @@ const SHAPES = /\b(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|hf_|ntn_|lin_ap
 /** What says nothing of a secret, such as `true`. */
 const HARMLESS = /^(?:true|false|none|null|yes|no|on|off|[01]?)$/i;
 const SCHEME = /^\s*(?:bearer|basic|token|apikey)\s*$/i;
+/** A name and a password, as they stand in a header. */
+const BASIC = /\bBasic\s+([A-Za-z0-9+/]{8,}={0,2})/;
+/** Names that are those of a secret only there. */
+const AUTH_HEADER = /^(?:x-)?auth$/i;
+const SIGNATURE = /^sig(?:nature)?$/i;
+/** `NAME=value` in a text, also as a parameter of an address; `--name value`; a member of JSON. What begins with `$` is a variable, and a shorter value would be found by chance. */
+const WITHIN = [
+  /(?:^|[\s;&|'"?#])-{0,2}([A-Za-z][\w-]{0,63})=["']?([^\s'"$`;&|#]{8,})/g,
+  /(?:^|[\s;&|'"])--?([A-Za-z][\w-]{0,63})\s+["']?([^\s'"$`;&|-][^\s'"$`;&|]{7,})/g,
+  /"([^"\\]{1,64})"\s*:\s*"([^"\\$]{8,})"/g,
+];
+/** Such a name has many meanings, so its value must look like a secret, too. */
+const WEAK_NAME = /keys?$/i;
 const HEADER_FLAG = /^(?:-H|--headers?)$/;
 const MASK = '••••';
 
@@ -49,8 +62,9 @@ function inNamed(place: string, name: string, value: string, isHeader: boolean):
   const [, before = '', rest = ''] = /^((?:bearer|basic|token|apikey)\s+)?(.*)$/is.exec(value) ?? [];
   const left = withoutReferences(value);
   const isHarmless = HARMLESS.test(left.trim()) || SCHEME.test(left);
-  const isSecret = hasSecretFallback(value) || (!isHarmless && (namesSecret(name) || looksSecret(left) || hasPassword(left)));
-  if (!isSecret) return [];
+  const isNamed = namesSecret(name) || (isHeader && AUTH_HEADER.test(name));
+  const isSecret = hasSecretFallback(value) || (!isHarmless && (isNamed || looksSecret(left) || hasPassword(left)));
+  if (!isSecret) return inText(place, value);
   const field = isHeader && /^authorization$/i.test(name) ? 'token' : fieldFor(name);
   return [{ place, field, before, value: rest }];
 }
@@ -70,12 +84,24 @@ function inArgument(args: readonly string[], arg: string, index: number): Litera
   if (/^--?[A-Za-z]/.test(flag) && !flag.includes('=') && !arg.startsWith('-') && namesSecret(plainFlag(flag)))
     return inNamed(place, plainFlag(flag), arg, false);
   const left = withoutReferences(arg);
-  return looksSecret(left) || hasPassword(left) || hasSecretFallback(arg) ? [{ place, field: `arg${index}`, before: '', value: arg }] : [];
+  return looksSecret(left) || hasPassword(left) || hasSecretFallback(arg) ? [{ place, field: `arg${index}`, before: '', value: arg }] : inText(place, arg);
+}
+
+/** Secrets within a text, such as a command for a shell. */
+function inText(place: string, text: string): LiteralSecret[] {
+  return WITHIN.flatMap((form) =>
+    [...text.matchAll(form)].flatMap(({ 0: whole, 1: name = '', 2: value = '', index }) => {
+      const isNamed = soundsSecret(name) || (namesSecret(name) && (!WEAK_NAME.test(name) || /\d/.test(value)));
+      if (!isNamed || /^no-/i.test(name) || HARMLESS.test(value)) return [];
+      return [{ place, field: fieldFor(name), before: text.slice(0, index + whole.lastIndexOf(value)), value }];
+    }),
+  );
 }
 
 function inAddress(url: string): LiteralSecret[] {
   const found: LiteralSecret[] = [];
-  for (const [, name = '', value = ''] of url.matchAll(/[?&]([^=&#]*)=([^&#]*)/g)) found.push(...inNamed('url', name, value, false));
+  for (const [, name = '', value = ''] of url.matchAll(/[?&#]([^=&#]*)=([^&#]*)/g))
+    found.push(...inNamed('url', SIGNATURE.test(name) ? 'key' : name, value, false).map((one) => ({ ...one, field: fieldFor(name) })));
   if (found.length === 0 && (looksSecret(withoutReferences(url)) || hasPassword(url) || hasSecretFallback(url)))
     found.push({ place: 'url', field: 'url', before: '', value: url });
   return found;
@@ -88,7 +114,12 @@ function plainFlag(flag: string): string {
 
 /** True for a text with a key or a token in it, by its form. */
 export function looksSecret(text: string): boolean {
-  return SHAPES.test(text) || redact(text, []) !== text;
+  return SHAPES.test(text) || isBasic(text) || redact(text, []) !== text;
+}
+
+function isBasic(text: string): boolean {
+  const [, encoded] = BASIC.exec(text) ?? [];
+  return encoded !== undefined && /^[ -~]*:[ -~]*$/.test(Buffer.from(encoded, 'base64').toString('latin1'));
 }
 
 /** `${TOKEN:-ghp_…}`: by its form alone, since a default such as `${DB_PASSWORD:-postgres}` hides nothing. */

@@ -4,6 +4,7 @@
 //   end, by what is in the journal: what the model has found, and block__read_result once a result was cut. One whose definition has changed since is not called
 //   any more.
 // same-names: a name depends on all tools of the catalogue, not on those that are offered, so a tool that is found later changes no other name.
+import { isObject } from '../base/json.ts';
 import { estimateTokens } from '../base/tokens.ts';
 import type { Tool, ToolMarks } from '../types.ts';
 import { type ArgumentCheck, argumentCheck, assertBounded, prepareChecks } from './arguments.ts';
@@ -12,13 +13,16 @@ import { isRepeatable, type KeyArgument, keyArgumentOf, marksOf, usdOf, withoutA
 import { namesFor } from './names.ts';
 import { fitsPattern } from './patterns.ts';
 import { isOffered } from './policy.ts';
-import type { Catalogue, ServerSettings, ToolDefinition } from './port.ts';
+import type { Catalogue, JsonRecord, ServerSettings, ToolDefinition } from './port.ts';
 import { beginningOf } from './results.ts';
 import type { ToolSettings } from './settings.ts';
 
 const MAX_DESCRIPTION = 2000;
 /** Characters that people don't see and models obey. */
-const INVISIBLE = /(?![\n\t])(?:\p{Cf}|\p{Cc}|\p{Variation_Selector})/gu;
+const INVISIBLE = /(?![\n\t])[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** JSON in which nothing is invisible, as most of it is. */
+const PLAIN_JSON = /^(?:[ -[\]-~]|\\["\\/nt])*$/;
 
 /** A text as people see it. */
 export function withoutInvisible(text: string): string {
@@ -247,8 +251,10 @@ class Index {
     const id = idOf(definition);
     const known = id === FIND_TOOL_ID ? undefined : this.#shown.get(id);
     if (known !== undefined) return known;
-    const tool = shownTool(definition, this.nameOf(definition), keyArgumentOf(definition, this.settingsOf(definition)));
-    const made = { tool, tokens: estimateTokens(JSON.stringify(tool)) };
+    const given = shownTool(definition, this.nameOf(definition), keyArgumentOf(definition, this.settingsOf(definition)));
+    const text = JSON.stringify(given);
+    const tool = PLAIN_JSON.test(text) ? given : { ...given, parameters: withoutInvisibleTexts(given.parameters ?? {}) };
+    const made = { tool, tokens: estimateTokens(text) };
     this.#shown.set(id, made);
     return made;
   }
@@ -301,6 +307,21 @@ function shownTool({ description: given, inputSchema }: ToolDefinition, name: st
   const schema = key === undefined ? inputSchema : withoutArgument(inputSchema, key.argument);
   const description = beginningOf(withoutInvisible(given ?? ''), MAX_DESCRIPTION);
   return { name, ...(description !== '' && { description }), parameters: { ...schema, type: 'object' } };
+}
+
+/** Keywords whose members are schemas by names of somebody else's. */
+const BY_NAME: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+/** What arguments are compared with, or what leads to another part: it stays as it is. */
+const EXACT = /^(?:const|enum|default|examples|required|dependentRequired|pattern|type|format|\$(?:ref|dynamicRef|anchor|dynamicAnchor|id|schema|vocabulary))$/;
+
+/** A schema with its texts as people see them. */
+function withoutInvisibleTexts(schema: JsonRecord, isByName = false): JsonRecord {
+  const seen = (value: unknown, keyword: string): unknown => {
+    if (typeof value === 'string') return withoutInvisible(value);
+    if (Array.isArray(value)) return value.map((one) => seen(one, keyword));
+    return isObject(value) ? withoutInvisibleTexts(value, !isByName && BY_NAME.has(keyword)) : value;
+  };
+  return Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, !isByName && EXACT.test(name) ? value : seen(value, name)]));
 }
 
 function byName(a: OfferedTool, b: OfferedTool): number {

@@ -11,7 +11,12 @@ import { type ToolWorld, toolWorld } from '../support/tools/tool-world.ts';
 t.teardown(closeBrowser);
 t.setTimeout(120_000);
 
-const WRITE = { name: 'write_file', description: 'Writes <b>a</b> file.\u200b', inputSchema: { type: 'object' }, annotations: { readOnlyHint: false } };
+const WRITE = {
+  name: 'write_file',
+  description: 'Writes <b>a</b> file.\u200b',
+  inputSchema: { type: 'object', title: 'Hidden orders\u3164' },
+  annotations: { readOnlyHint: false },
+};
 
 async function opened(t: Test, before: (rig: ServerRig) => unknown = () => undefined): Promise<(ToolWorld & { readonly rig: ServerRig }) | undefined> {
   let rig: ServerRig | undefined;
@@ -66,8 +71,10 @@ t.test('a server is added by a form, looked at, and approved as it is on the scr
   rig.sessions.lists.set('files', [readFileTool(), WRITE]);
   await server.getByRole('button', { name: 'Start once and look' }).click();
   await server.getByText('read_file').first().waitFor();
-  await server.getByText('Writes <b>a</b> file.').waitFor();
+  await server.getByText('Writes <b>a</b> file.').first().waitFor();
   await server.getByText('U+200B').first().waitFor();
+  await server.getByText('Hidden orders').waitFor(); // what a model reads besides the description is not folded away
+  await server.getByText('U+3164').waitFor();
   await server.getByRole('checkbox', { name: 'write_file' }).uncheck();
   await server.getByRole('button', { name: 'Approve what is started and 1 tool' }).click();
   await server.getByText('Ready, not running').waitFor();
@@ -85,6 +92,8 @@ t.test('a server is added by a form, looked at, and approved as it is on the scr
     t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
     t.strictSame(await axeFindings(page), [], `${width} ${colorScheme}`);
   }
+  await server.getByRole('button', { name: 'Change… files' }).scrollIntoViewIfNeeded();
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))); // a menu closes when the page is scrolled
   await server.getByRole('button', { name: 'Change… files' }).click();
   await page.getByRole('menuitem', { name: 'Remove' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
@@ -183,6 +192,12 @@ t.test('marks are ticked where the server says the same, and an entry that was c
   await world.show(page, '/ui/tools');
   await server.getByText('Changed since it was approved').waitFor();
   await server.getByText('files-server /etc').waitFor();
+  const oauth = { grant: 'client_credentials', clientId: 'robot', issuer: 'https://auth.example' };
+  rig.write({ mcpServers: { files: { url: 'https://crm.example/mcp' } }, blockhouse: { files: { oauth, newTools: 'offer' } } });
+  await world.show(page, '/ui/tools');
+  await server.getByText('https://crm.example/mcp').waitFor();
+  await server.getByText('Sign-in: Blockhouse for itself, as robot, at https://auth.example').waitFor(); // where its secret goes is seen before the approval
+  await server.getByText('New tools: offered at first sight').waitFor();
 });
 
 t.test('a skill is read and approved by the hash on the screen, and what has changed stands beside what was approved', async (t) => {

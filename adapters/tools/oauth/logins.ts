@@ -5,13 +5,26 @@
 //   could else send the person on to an honest one, and get the code of that.
 // in-turn: what is kept of a server is changed by one at a time, from the look at it to the write. So a person who signs out while an answer is being taken, or a token renewed, has
 //   none afterwards, and no token that was just given is lost.
-// own-secret: a stored secret of a client is used only where the user has named the issuer, and never for a sign-in that was made with other settings of the server.
+// own-secret: a stored secret of a client is used only where the user has named the issuer, and never for a sign-in that was made with other settings of the server, or with another secret.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { timeLimit } from '../../../core/base/abort.ts';
 import { type Challenge, joinedScopes, scopeOf } from './challenge.ts';
 import { type Authority, discovered, namedBy } from './discovery.ts';
 import { SignInFault } from './places.ts';
-import { type BegunSignIn, begunOf, clientSecret, isFor, keepBegun, keepRecord, recordOf, recordsOf, type SignInPlace, type SignInRecord } from './records.ts';
+import {
+  type BegunSignIn,
+  begunOf,
+  clientSecret,
+  hasItsSecret,
+  isFor,
+  keepBegun,
+  keepRecord,
+  recordOf,
+  recordsOf,
+  secretFor,
+  type SignInPlace,
+  type SignInRecord,
+} from './records.ts';
 import type { Named } from './sign-in-http.ts';
 import type { SignIns } from './sign-ins.ts';
 import { type AuthMethod, authMethodFor, RefusedGrant, revoked, tokensFor } from './token-request.ts';
@@ -40,7 +53,7 @@ export interface Begun {
 /** An answer that belongs to no sign-in that has begun. */
 export class StrangeAnswer extends Error {}
 
-interface ClientAt extends Pick<SignInRecord, 'keyFile' | 'keyId' | 'algorithm'> {
+interface ClientAt extends Pick<SignInRecord, 'keyFile' | 'keyId' | 'algorithm' | 'secretHash'> {
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
   readonly method: AuthMethod;
@@ -163,7 +176,7 @@ async function finish(signIns: SignIns, place: SignInPlace, query: string, signa
   const code = one('code');
   if (code === undefined) throw new SignInFault('its authorization server has given no code');
   const assertion = await signIns.assertionFor(place.name, record);
-  const client = { clientId: record.clientId, secret: secretOf(signIns, place.name, record), assertion };
+  const client = { clientId: record.clientId, secret: secretFor(credentials, place, record), assertion };
   const named = namedBy({ url: place.url, issuer: record.isNamed === true ? record.issuer : undefined });
   const form = { grant_type: 'authorization_code', code, redirect_uri: redirectURI, code_verifier: codeSecret, resource: record.resource };
   const tokens = await tokensFor(http, { endpoint: record.tokenEndpoint, method: record.method, client, named }, form, signal);
@@ -179,16 +192,18 @@ export async function logout(signIns: SignIns, server: string, place: SignInPlac
     await credentials.setSignIns(server, {}); // in-turn
     return all;
   });
-  const left = await Promise.all(records.map((record) => givenBack(signIns, server, record, place !== undefined && isFor(record, place))));
+  const left = await Promise.all(records.map((record) => givenBack(signIns, server, record, place)));
   return left.find((why) => why !== undefined);
 }
 
-/** `isPresent`: of the present settings of the server, so that the secret which is stored for it is that of the record (own-secret). */
-async function givenBack(signIns: SignIns, server: string, record: SignInRecord, isPresent: boolean): Promise<string | undefined> {
+/** `place`: as its settings are; undefined for none. */
+async function givenBack(signIns: SignIns, server: string, record: SignInRecord, place: SignInPlace | undefined): Promise<string | undefined> {
   const { revocationEndpoint: endpoint, method, clientId, clientSecret: own, refreshToken, accessToken, issuer, isNamed } = record;
   if (endpoint === undefined) return accessToken === undefined ? undefined : 'Their authorization server takes none back, so they hold until they end.';
-  if (!isPresent && own === undefined && method !== 'none') return 'They could not be given back: its client has another secret by now.';
-  const client = { clientId, secret: secretOf(signIns, server, record) };
+  const at = place !== undefined && isFor(record, place) ? place : undefined;
+  const isProven = at === undefined ? own !== undefined || method === 'none' : hasItsSecret(signIns.credentials, at, record); // own-secret
+  if (!isProven) return 'They could not be given back: its client has another secret by now.';
+  const client = { clientId, secret: secretFor(signIns.credentials, at ?? { name: server, url: record.url }, record) };
   const named = namedBy({ url: record.url, issuer: isNamed === true ? issuer : undefined });
   let assertion: (() => string) | undefined;
   const give = async (token: string | undefined, kind: 'access_token' | 'refresh_token'): Promise<void> => {
@@ -248,7 +263,7 @@ async function clientFor(signIns: SignIns, place: SignInPlace, choice: LoginChoi
       throw new SignInFault(
         `its client has a secret, which goes to nobody that you have not named; name the issuer (${authority.issuer}, if that is the right one)`,
       ); // own-secret
-    return { clientId, method: authMethodFor(secret !== undefined, authority.authMethods) };
+    return { clientId, method: authMethodFor(secret !== undefined, authority.authMethods), secretHash: secret && hashOf(secret) };
   }
   if (authority.registrationEndpoint === undefined)
     throw new SignInFault(
@@ -283,10 +298,6 @@ function assertIssuer({ record, namesIssuer, redirectURI }: BegunSignIn, answer:
   const isElsewhere = own !== null && (place.length !== 1 || place[0] !== own); // own-redirect
   if (isElsewhere || said.length > 1 || (iss === undefined ? namesIssuer : iss !== record.issuer))
     throw new SignInFault('the answer is not from the authorization server that was asked, so nothing of it was used');
-}
-
-function secretOf({ credentials }: SignIns, name: string, { method, clientSecret: own }: SignInRecord): string | undefined {
-  return method === 'none' || method === 'private_key_jwt' ? undefined : (own ?? clientSecret(credentials, name));
 }
 
 function oneOf(what: string, chosen: string | undefined, written: string | undefined): string | undefined {

@@ -28,11 +28,13 @@ export function issuerMetadataUrls(issuer: string): readonly URL[] {
   return path === '' ? inserted : [...inserted, new URL(`${path}/.well-known/openid-configuration`, origin)];
 }
 
+/** What an issuer is written with. A server names it, and it may stand in a command that a person copies, so it has no sign that a shell obeys. */
+const ISSUER = /^[\w.~:/%@+=,[\]-]{1,2048}$/;
+
 /** An issuer as the specification has it: an address with neither query nor fragment. Throws a SignInFault. */
 export function checkedIssuer(issuer: unknown): string {
-  const url = typeof issuer === 'string' && issuer.length <= 2048 ? urlOf(issuer) : undefined;
-  if (typeof issuer !== 'string' || url === undefined || /[?#]/.test(issuer) || !isSecure(url))
-    throw new SignInFault('its authorization server is named by no https address');
+  const url = typeof issuer === 'string' && ISSUER.test(issuer) ? urlOf(issuer) : undefined;
+  if (typeof issuer !== 'string' || url === undefined || !isSecure(url)) throw new SignInFault('its authorization server is named by no https address');
   return issuer;
 }
 

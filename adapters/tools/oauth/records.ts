@@ -2,9 +2,12 @@
 //
 // one-place: a sign-in counts for the address of the server that it was made for, and, where mcp.json says who signs in, for that issuer and client alone. So no change of an entry sends a
 //   token to somebody else.
+// own-secret: the stored secret of a client goes to the issuer that mcp.json names, or to the one that was signed in to with this very secret: who stores a secret for another issuer at
+//   `tools login` names that issuer there alone.
 import { isObject } from '../../../core/base/json.ts';
 import { urlOf } from '../../../core/base/url.ts';
-import type { CredentialStore } from '../../../core/index.ts';
+import { type CredentialStore, sha256 } from '../../../core/index.ts';
+import { SignInFault } from './places.ts';
 import type { AuthMethod } from './token-request.ts';
 
 /** How somebody signs in: a program for itself, or a person in a browser. */
@@ -42,6 +45,8 @@ export interface SignInRecord {
   readonly clientId: string;
   /** Of a client that was registered for this sign-in. */
   readonly clientSecret?: string | undefined;
+  /** sha256 of the stored secret with which the sign-in was made. */
+  readonly secretHash?: string | undefined;
   readonly method: AuthMethod;
   /** Of `private_key_jwt`. */
   readonly keyFile?: string | undefined;
@@ -98,6 +103,25 @@ export function isFor({ url, grant, method, issuer, clientId }: SignInRecord, { 
 export function clientSecret(credentials: CredentialStore, server: string, field = CLIENT_SECRET): string | undefined {
   const secrets = credentials.serverSecrets(server);
   return Object.hasOwn(secrets, field) ? secrets[field] : undefined;
+}
+
+/** own-secret. */
+export function hasItsSecret(
+  credentials: CredentialStore,
+  { name, oauth }: SignInPlace,
+  { issuer, method, clientSecret: own, secretHash }: SignInRecord,
+): boolean {
+  if (method === 'none' || method === 'private_key_jwt' || own !== undefined || oauth?.issuer === issuer) return true;
+  const secret = clientSecret(credentials, name);
+  return secret !== undefined && sha256(secret) === secretHash;
+}
+
+/** The secret of the client of a sign-in; undefined for one without. Throws a SignInFault where it has another one by now (own-secret). */
+export function secretFor(credentials: CredentialStore, place: SignInPlace, record: SignInRecord): string | undefined {
+  const { method, clientSecret: own } = record;
+  if (!hasItsSecret(credentials, place, record))
+    throw new SignInFault(`its sign-in was made with another secret than the one that is stored now; sign in again: \`blockhouse tools login ${place.name}\``);
+  return method === 'none' || method === 'private_key_jwt' ? undefined : (own ?? clientSecret(credentials, place.name));
 }
 
 /** The stored secret that a sign-in needs; undefined for none. */
@@ -201,6 +225,7 @@ function parsed(issuer: string, raw: unknown): SignInRecord[] {
       grant: grant as Grant,
       clientId,
       clientSecret: text('clientSecret'),
+      secretHash: text('secretHash'),
       method: method as AuthMethod,
       keyFile: text('keyFile'),
       keyId: text('keyId'),

@@ -20,6 +20,7 @@ import {
   recordOf,
   recordsOf,
   renewsItself,
+  secretFor,
   signInFault,
   type SignInPlace,
   type SignInRecord,
@@ -210,11 +211,11 @@ export class SignIns {
       await keepRecord(this.credentials, place.name, { ...record, accessToken: undefined, ended: 'refused' });
       throw new SignInFault(`its server does not take its token any more${again}`);
     }
-    const { tokenEndpoint, method, clientId, clientSecret: ownSecret, refreshToken, resource, scope } = record;
+    const { tokenEndpoint, method, clientId, refreshToken, resource, scope } = record;
     const named = namedBy({ url: place.url, issuer: record.isNamed === true ? record.issuer : undefined });
     try {
       const assertion = await this.assertionFor(place.name, record);
-      const client = { clientId, secret: ownSecret ?? clientSecret(this.credentials, place.name), assertion };
+      const client = { clientId, secret: secretFor(this.credentials, place, record), assertion };
       const form = { grant_type: 'refresh_token', refresh_token: refreshToken, resource };
       const tokens = await tokensFor(this.http, { endpoint: tokenEndpoint, method, client, named }, form, this.signal);
       return { ...record, ...this.kept(tokens, scope), refreshToken: tokens.refreshToken ?? refreshToken };

@@ -92,3 +92,8 @@ t.test('a command that may have to download its server first has more time to st
   t.equal(readEntry('crm', { url: 'https://npx' }, undefined).settings.startTimeoutMs, 20_000);
   t.end();
 });
+
+t.test('what is wrong with an entry shows none of several secrets in one text', async (t) => {
+  const fault = faultOf({ command: 'sh', args: ['-c', "node x.js --password 'hunter2hunter2' A_TOKEN=hunter3hunter3"] });
+  t.match(fault, /args\[1\] holds a secret in clear; .* write "node x\.js --password '••••' A_TOKEN=\$\{auth:files\.A_TOKEN\}" there/);
+});

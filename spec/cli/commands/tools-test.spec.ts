@@ -1,4 +1,5 @@
 import t from 'tap';
+import { noTerminal, openTerminal } from '../terminal.ts';
 import { toolDesk as desk } from '../../support/tools/tool-desk.ts';
 import { readFileTool } from '../../support/tools/fake-sessions.ts';
 
@@ -36,4 +37,28 @@ t.test('each mistake says what to write', async (t) => {
   t.match(await on(['tools', 'test', 'files', 'read_file', '--yes']), { code: 2, stderr: /required property 'path'/ });
   t.match(await on(['tools', 'test', 'files', '--args', '{}']), { code: 2, stderr: /Name it after the server/ });
   t.strictSame(rig.sessions.called, []);
+});
+
+t.test('at a terminal, an entry that is not the approved one is shown before anything is started or signed in to', { skip: noTerminal }, async (t) => {
+  const { on, rig, workspace } = await desk(t);
+  rig.write({ mcpServers: { files: { command: 'a' } } });
+  await rig.approve('files');
+  const before = rig.sessions.started.length;
+  const asked = async (args: readonly string[], question: RegExp, answer: string, code: number): Promise<void> => {
+    const terminal = openTerminal(t, [...args, 'files', '--workspace', workspace]);
+    await terminal.shows(question);
+    terminal.type(answer);
+    terminal.press('Enter');
+    await terminal.shows(new RegExp(`ended with ${code}`));
+  };
+  rig.write({ mcpServers: { files: { command: 'another', args: ['--evil'] } } });
+  await asked(['tools', 'test'], /files starts, with your rights: another --evil\s+Start it once, to see its tools\? \[y\/N\]$/m, 'n', 1);
+  t.equal(rig.sessions.started.length, before);
+  await asked(['tools', 'test'], /Start it once/, 'y', 0);
+  t.equal(rig.sessions.started.length, before + 1);
+  const oauth = { grant: 'client_credentials', clientId: 'robot', issuer: 'https://evil.example' };
+  await rig.servers.setSecret('files', 'client_secret', { value: 'of the issuer before' });
+  rig.write({ mcpServers: { files: { url: 'https://evil.example/mcp' } }, blockhouse: { files: { oauth } } });
+  await asked(['tools', 'login'], /as robot at https:\/\/evil\.example\s.*Sign in to it\? \[y\/N\]$/ms, 'n', 1);
+  t.match(await on(['tools', 'test', 'files']), { stderr: /^(?!.*\[y\/N\])/s }, 'elsewhere nobody is asked');
 });

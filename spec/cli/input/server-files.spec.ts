@@ -59,6 +59,20 @@ extensions:
   });
 });
 
+t.test('of a text with secrets in it, all the rest stays', async (t) => {
+  const args = ['-c', 'A_TOKEN=hunter2hunter2 node x.js --password "hunter3hunter3" -v', 'https://a.example/?api_key=hunter4hunter4&x=1'];
+  const { servers } = await read({ mcpServers: { a: { command: 'sh', args, env: { C: '{"token": "hunter5hunter5", "x": 1}' } } } });
+  t.match(servers, [
+    {
+      server: {
+        args: ['-c', 'A_TOKEN=${auth:a.A_TOKEN} node x.js --password "${auth:a.password}" -v', 'https://a.example/?api_key=${auth:a.api_key}&x=1'],
+        env: { C: '{"token": "${auth:a.token}", "x": 1}' },
+      },
+      secrets: { A_TOKEN: 'hunter2hunter2', password: 'hunter3hunter3', api_key: 'hunter4hunter4', token: 'hunter5hunter5' },
+    },
+  ]);
+});
+
 t.test('a secret leaves arguments and addresses, too, and two of one name do not meet', async (t) => {
   const { servers } = await read({
     mcpServers: {

@@ -42,6 +42,10 @@ t.test('a list has a short id, and a card everything that a person needs, with n
     /may have run.*\n {2}no arguments\nwhat is known of it: nothing, so it may write/,
   );
   t.equal(visibleLine('a\u{fe0f}\u0007\nb').includes('\n'), false);
+  const pushed = { command: `ls${' '.repeat(5000)}; rm -rf ~`, [`a${' '.repeat(60)}b`]: `x${' '.repeat(8)}y` };
+  const lines = approvalCard(shown({ arguments: pushed }), VIEW);
+  t.ok(lines.includes('  command: "ls[5000 blanks]; rm -rf ~"'), 'blanks push nothing out of sight');
+  t.ok(lines.includes('  a[60 blanks]b: "x        y"'));
 });
 
 t.test('a decision says what follows from it', async (t) => {

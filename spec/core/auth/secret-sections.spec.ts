@@ -26,3 +26,8 @@ t.test('texts that must not be shown are those of the sections, and of entries w
   ]);
   t.strictSame(secretTexts(all), ['one', 'two', 'three', 'four', 'five']);
 });
+
+t.test('of a target of notifications, its address and its key are secrets, and names of blocks and events are none', async (t) => {
+  const phone = { url: 'https://push.example/topic', events: ['message.done'], blocks: ['assistant'], publicURL: 'https://blocks.example', secret: 'whsec_x' };
+  t.strictSame(secretTexts(new Map([['notify', { phone }]])), ['https://push.example/topic', 'whsec_x']);
+});

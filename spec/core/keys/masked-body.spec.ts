@@ -1,5 +1,5 @@
 import t from 'tap';
-import { maskedBody } from '../../../core/keys/masked-body.ts';
+import { maskedBody, maskerOf } from '../../../core/keys/masked-body.ts';
 
 const KNOWN = 'a-secret-of-the-provider';
 
@@ -41,4 +41,10 @@ t.test('a long body of many fields takes time in proportion to it', async (t) =>
     time(text);
     t.ok(Math.min(time(text), time(text)) < 2_000_000, piece);
   }
+});
+
+t.test('of auth.json all secrets are taken out, also those of servers of tools, hooks and targets', async (t) => {
+  const credentials = { entry: () => undefined, secretTexts: () => ['of-a-server-of-tools', 'short'] };
+  t.equal(maskerOf([], credentials, {})('{"content":"it is of-a-server-of-tools, in short"}'), '{"content":"it is [redacted], in short"}');
+  t.equal(maskerOf([], undefined, {})('{"content":"plain"}'), '{"content":"plain"}');
 });

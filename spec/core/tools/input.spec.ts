@@ -75,6 +75,7 @@ t.test('an address to open is refused with the reason, and a secret with a bette
     { Passwort: { type: 'string' } },
     { '\u0440assword': { type: 'string' } },
     { 'pass\u200bword': { type: 'string' } },
+    { 'pass\u034fwo\u3164rd': { type: 'string' } },
     { answer: { type: 'string', description: 'Your GitHub password, to go on' } },
     { answer: { type: 'string', title: 'Seed phrase' } },
   ])
@@ -90,6 +91,14 @@ t.test('an address to open is refused with the reason, and a secret with a bette
     }),
     '',
   );
+});
+
+t.test('nor does the message of a form ask for a secret that somebody types; what only names one is asked', async (t) => {
+  const asks = (message: string, properties: object) =>
+    refusal({ a: { method: 'elicitation/create', params: { message, requestedSchema: { type: 'object', properties } } } });
+  for (const message of ['Type your GitHub password below.', 'Your pass\u034fphrase, please', 'Now the one-time code'])
+    t.match(asks(message, { answer: { type: 'string' } }), /its message sounds like it wants a secret\. Give it .*`blockhouse tools secret set crm\.<field>`/);
+  t.equal(asks('Shall the password of bob be reset?', { yes: { type: 'boolean' }, how: { type: 'string', enum: ['by mail', 'by post'] } }), '');
 });
 
 t.test('as-asked: an answer fits its form, and the fault says where it does not', async (t) => {

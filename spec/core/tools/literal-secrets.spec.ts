@@ -30,6 +30,33 @@ t.test('a secret in clear is found by its name, its form or its place, and the f
   for (const [parts, secret] of bad) t.match(found(parts), [secret], JSON.stringify(parts));
 });
 
+t.test('a secret is found within a text, too: a variable of a container, a parameter of an address, a command for a shell, JSON', async (t) => {
+  const bad: [object, object][] = [
+    [{ args: ['run', '-e', 'GITHUB_TOKEN=abcdefgh', 'image'] }, { place: 'args[2]', field: 'GITHUB_TOKEN', before: 'GITHUB_TOKEN=', value: 'abcdefgh' }],
+    [{ args: ['mcp-remote', 'https://a.example/mcp?x=1&api_key=abcdefgh1#y'] }, { place: 'args[1]', field: 'api_key', value: 'abcdefgh1' }],
+    [{ args: ['-c', 'cd /srv && A_TOKEN=abcdefgh node x.js'] }, { place: 'args[1]', field: 'A_TOKEN', before: 'cd /srv && A_TOKEN=', value: 'abcdefgh' }],
+    [{ args: ['-c', "node x.js --password 'abcdefgh'"] }, { place: 'args[1]', field: 'password', value: 'abcdefgh' }],
+    [
+      { env: { CONFIG: '{"url": "x", "apiKey": "abcdefgh"}' } },
+      { place: 'env.CONFIG', field: 'apiKey', before: '{"url": "x", "apiKey": "', value: 'abcdefgh' },
+    ],
+    [{ env: { PLAIN: 'Basic YWRhOmh1bnRlcjI=' } }, { place: 'env.PLAIN', before: 'Basic ' }],
+    [{ headers: { 'X-Auth': 'abcdefgh' } }, { place: 'headers.X-Auth', field: 'X-Auth' }],
+    [{ url: 'https://a.example/mcp#access_token=abcdefgh' }, { place: 'url', field: 'access_token' }],
+    [{ url: 'https://a.example/mcp?sig=abcdefgh1' }, { place: 'url', field: 'sig' }],
+  ];
+  for (const [parts, secret] of bad) t.match(found(parts), [secret], JSON.stringify(parts));
+  const two = found({ args: ['-c', 'A_TOKEN=abcdefgh B_SECRET=ijklmnop node x.js'] });
+  t.equal(masked('-c A_TOKEN=abcdefgh B_SECRET=ijklmnop', two, 'args[1]'), '-c A_TOKEN=•••• B_SECRET=••••');
+  const good = [
+    { args: ['-e', 'GITHUB_TOKEN', '-e', 'A_TOKEN=${auth:a.token}', 'sort_key=customer_id', '--auth', 'oauth'] },
+    { args: ['-c', 'A_TOKEN=$(pass show a) B_TOKEN=$B_TOKEN node x.js --no-password prompt-me --token "$A_TOKEN" --key-file /srv/key.pem'] },
+    { args: ['mcp-remote', 'https://a.example/mcp?api_key=${auth:a.key}', 'Basic authentication', 'Basic membership2024'] },
+    { env: { CONFIG: '{"apiKey": "${auth:a.key}", "token_limit": "100000000", "token": "none"}', AUTH: 'oauth' } },
+  ];
+  for (const parts of good) t.strictSame(found(parts), [], JSON.stringify(parts));
+});
+
 t.test('references, switches and plain settings are no secrets', async (t) => {
   const good = [
     { env: { GITHUB_TOKEN: '${auth:github.token}', API_KEY: '${THEIR_KEY}', USE_TOKEN: 'true', TOKEN: '' } },

@@ -101,6 +101,29 @@ t.test('a description has no characters that only a model sees, and an end', asy
   t.equal(tool?.shown.description?.length, 2000);
 });
 
+t.test('nor have the texts of its schema; what arguments are compared with stays as it is', async (t) => {
+  const hidden = 'a\u200b\u3164\u034f\u2800\u{e0100}\u{e01f0}b';
+  const inputSchema = (text: string): ToolDefinition['inputSchema'] => ({
+    type: 'object',
+    title: text,
+    properties: {
+      description: { type: 'string', description: text, enum: [hidden], default: hidden },
+      enum: { anyOf: [{ const: hidden, title: text }, { pattern: hidden }], 'x-notes': [text, { note: text }] },
+      [hidden]: { $ref: '#/$defs/default' },
+    },
+    required: [hidden],
+    $defs: { default: { examples: [{ description: hidden }], $comment: text } },
+  });
+  const { shown } = offerFor({ ...CATALOGUE, tools: [{ ...(BANK[3] as ToolDefinition), inputSchema: inputSchema(hidden) }] }, settings()).tools[0] ?? {};
+  t.strictSame(shown?.parameters, inputSchema('ab'));
+});
+
+t.test('nor has what a search says of a tool', async (t) => {
+  const catalogue = { ...CATALOGUE, tools: [{ ...(BANK[3] as ToolDefinition), description: 'Lists\u200b\u3164 all.' }] };
+  const { text } = findTools({ catalogue, settings: settings(), query: 'lists', listed: new Set(), added: [] });
+  t.match(text, /: Lists all\./);
+});
+
 t.test('a schema that can not be used makes its tool unusable, with a reason', async (t) => {
   let deep: object = {};
   for (let level = 0; level < 40; level += 1) deep = { properties: { a: deep } };

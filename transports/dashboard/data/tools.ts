@@ -34,6 +34,22 @@ export async function approveToolServer({ name, definition }: ToolServerView, to
   await post(`${pathOf(name)}/approve`, { definition, tools: Object.fromEntries(tools.map((tool) => [tool.name, tool.hash])) });
 }
 
+/** A page draws so many characters at once; a server may list two million. */
+const MOST_OPEN = 200_000;
+
+/** The tools whose definitions are open at first: what is to be approved is read before, and what has changed comes first. */
+export function openDefinitions(tools: readonly Pick<ToolView, 'name' | 'state' | 'now'>[]): ReadonlySet<string> {
+  let room = MOST_OPEN;
+  const waiting = (['changed', 'new'] as const).flatMap((state) => tools.filter((tool) => tool.state === state));
+  const open = waiting.filter(({ now }) => {
+    const { length } = JSON.stringify(now ?? null);
+    const fits = length <= room;
+    if (fits) room -= length;
+    return fits;
+  });
+  return new Set(open.map(({ name }) => name));
+}
+
 /** Stores a secret, which no answer ever shows; null takes it away. `secret` is `github.token`. */
 export async function setToolSecret(secret: string, value: string | null): Promise<void> {
   const [server = '', field = ''] = secret.split('.');

@@ -78,6 +78,30 @@ export function serverStateText(state: string): readonly [name: string, mark: st
   return ownOf(SERVER_STATES, state) ?? [state, 'unknown'];
 }
 
+/** What is approved with a server besides its command: each with its name. */
+export function termsText({ oauth, sandbox, newTools }: ToolServerView['settings']): readonly (readonly [name: string, text: string])[] {
+  return [
+    ...(isObject(oauth) ? [['Sign-in', signInText(oauth)] as const] : []),
+    ...(typeof sandbox === 'string' ? [['Sandbox', sandbox] as const] : []),
+    ...(newTools === 'offer' ? [['New tools', 'offered at first sight'] as const] : []),
+  ];
+}
+
+function signInText({ grant, clientId, issuer, scope, method, keyFile }: Readonly<Record<string, unknown>>): string {
+  const parts = [
+    grant === 'client_credentials' ? 'Blockhouse for itself' : 'a person',
+    ...(typeof clientId === 'string' ? [`as ${clientId}`] : []),
+    ...(typeof issuer === 'string' ? [`at ${issuer}`] : []),
+    ...(typeof scope === 'string' ? [`for ${scope}`] : []),
+    ...(method === 'private_key_jwt' ? [typeof keyFile === 'string' ? `with the key in ${keyFile}` : 'with the key that is stored'] : []),
+  ];
+  return parts.join(', ');
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
 const TOOL_STATES: Readonly<Record<string, string>> = {
   approved: 'approved',
   changed: 'changed',

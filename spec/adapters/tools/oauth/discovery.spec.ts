@@ -162,3 +162,10 @@ t.test('addresses in metadata and issuers are https, or on this machine, where o
   for (const bad of ['', 'https://a.example/#x', `https://a.example/${'x'.repeat(3000)}`, null])
     t.throws(() => checkedEndpoint('x', bad), { message: /^x of its authorization server is no https address$/ });
 });
+
+t.test('an issuer may stand in a command that a person copies: with signs that a shell obeys it is none', async (t) => {
+  for (const good of ['https://login.example/tenants/a-b_c.~1/v2.0', 'https://a.example:8443/%7Bx%7D/@me', 'http://[::1]:9000/realms/x'])
+    t.equal(checkedIssuer(good), good);
+  for (const sign of [';', '$', '`', '(', ')', '|', '&', "'", '"', '<', '>', '\\', '*', '!', ' ', '\n', '\t', '\u001b', '\u202e', 'é'])
+    t.throws(() => checkedIssuer(`https://a.example/x${sign}y`), { message: /is named by no https address/ }, sign);
+});

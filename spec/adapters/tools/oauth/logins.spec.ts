@@ -374,6 +374,27 @@ t.test('a secret that was stored for another issuer since goes to none that was 
   t.strictSame(auth().oauth, undefined);
 });
 
+t.test('where no file names the issuer, a secret that was stored since goes to none that was signed in to before', async (t) => {
+  const signed = await signedHost(t, NOBODY);
+  const { servers, stand, approve, call, outcome, expire, auth } = signed;
+  const OTHER = 'of-the-other-issuer';
+  const hasOther = (): boolean =>
+    stand.asked.some(({ authorization = '', body }) => `${Buffer.from(authorization.replace(/^Basic /, ''), 'base64')} ${body}`.includes(OTHER));
+  await servers.setSecret('crm', 'client_secret', { value: ROBOT_SECRET });
+  await signIn(signed, { clientId: 'robot' });
+  await approve();
+  expire();
+  t.equal(await call('renewed'), 'renewed', 'with the secret of the sign-in');
+  const query = await browsed((await begin(signed, { clientId: 'robot' })).url);
+  await servers.setSecret('crm', 'client_secret', { value: OTHER });
+  expire();
+  t.match(await failure(outcome('x')), { code: 'TOOL_NOT_BEGUN', message: /made with another secret .*; sign in again: `blockhouse tools login crm`/ });
+  t.match(await failure(servers.finishSignIn('crm', { query })), { message: /made with another secret/ });
+  t.match(await servers.signOut('crm'), /could not be given back: its client has another secret by now/);
+  t.notOk(hasOther());
+  t.strictSame(auth().oauth, undefined);
+});
+
 t.test('a token of a sign-in that the server returns is masked', async (t) => {
   const signed = await signedHost(t, NOBODY);
   const { stand, approve, call, auth } = signed;

@@ -14,6 +14,7 @@ t.test('what draws nothing has a name', async (t) => {
     ['hi\u{e0041}\u{e0042}', 'hi|U+E0041||U+E0042|'],
     ['a\ufe00\ufe0f', 'a|U+FE00||U+FE0F|'],
     ['\u3164\u115f\u2800', '|U+3164||U+115F||U+2800|'],
+    ['\u180f\u{e01f0}', '|U+180F||U+E01F0|'],
     ['\ud800', '|U+D800|'],
     ['\u2028', '|U+2028|'],
     ['\ufeff{}', '|U+FEFF|{}'],

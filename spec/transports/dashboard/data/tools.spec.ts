@@ -1,6 +1,16 @@
 import t from 'tap';
 import type { ToolView } from '../../../../core/types.ts';
-import { canSignIn, commandOf, isSaid, mayOpen, serverOf, signInOf, waitsForSignIn, withMark } from '../../../../transports/dashboard/data/tools.ts';
+import {
+  canSignIn,
+  commandOf,
+  isSaid,
+  mayOpen,
+  openDefinitions,
+  serverOf,
+  signInOf,
+  waitsForSignIn,
+  withMark,
+} from '../../../../transports/dashboard/data/tools.ts';
 
 const typed = (what: string, more = '', name = 'files') => serverOf({ name, what, more });
 
@@ -97,4 +107,18 @@ t.test('a person is asked to sign in where the server waits for it, and where th
   t.notOk(waitsForSignIn({ problem: 'It is not approved; look at it with `blockhouse tools test crm`.' }, new Error('It does not start.')));
   for (const at of ['http://127.0.0.1:8420', 'http://localhost:8420', 'http://[::1]:8420']) t.ok(canSignIn(new URL(at)), at);
   for (const at of ['https://blocks.example', 'http://192.168.0.2:8420', 'https://localhost']) t.notOk(canSignIn(new URL(at)), at);
+});
+
+t.test('what waits for an approval is open to be read, as far as a page can show it at once', async (t) => {
+  const tool = (name: string, state: ToolView['state'], characters = 10): Pick<ToolView, 'name' | 'state' | 'now'> => ({
+    name,
+    state,
+    now: { text: 'x'.repeat(characters) },
+  });
+  const listed = [tool('a', 'approved'), tool('b', 'new'), tool('c', 'unusable'), tool('d', 'changed'), tool('e', 'gone')];
+  t.strictSame([...openDefinitions(listed)], ['d', 'b']);
+  t.strictSame(
+    [...openDefinitions([tool('huge', 'new', 300_000), tool('b', 'new'), tool('large', 'changed', 150_000), tool('next', 'new', 60_000)])],
+    ['large', 'b'],
+  );
 });

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { ToolServerView, ToolView } from '../../../../core/types.ts';
 import { compareLines } from '../../base/lines.ts';
 import { count } from '../../base/format.ts';
-import { isSaid, MARKS, type MarkName, withMark } from '../../data/tools.ts';
+import { isSaid, MARKS, type MarkName, openDefinitions, withMark } from '../../data/tools.ts';
 import { Folded, Visible } from '../../parts/hidden.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { MARK_NAMES, toolStateText, toolsText } from '../../text/index.ts';
@@ -24,10 +24,19 @@ export function ToolList({ server, left, setLeft, put }: ListProps) {
     else next.add(name);
     setLeft(next);
   };
+  const open = openDefinitions(server.tools);
   return (
     <ul class="tool-list">
       {server.tools.map((tool) => (
-        <Tool key={tool.name} server={server} tool={tool} isChosen={!left.has(tool.name)} choose={(isChosen) => choose(tool.name, isChosen)} put={put} />
+        <Tool
+          key={tool.name}
+          server={server}
+          tool={tool}
+          isOpen={open.has(tool.name)}
+          isChosen={!left.has(tool.name)}
+          choose={(isChosen) => choose(tool.name, isChosen)}
+          put={put}
+        />
       ))}
     </ul>
   );
@@ -36,19 +45,21 @@ export function ToolList({ server, left, setLeft, put }: ListProps) {
 interface ToolProps {
   readonly server: ToolServerView;
   readonly tool: ToolView;
+  /** Its definition is, at first. */
+  readonly isOpen: boolean;
   readonly isChosen: boolean;
   choose(isChosen: boolean): void;
   put(settings: object): Promise<void>;
 }
 
-function Tool({ server, tool, isChosen, choose, put }: ToolProps) {
+function Tool({ server, tool, isOpen, isChosen, choose, put }: ToolProps) {
   const { name, state, tokens, description, problem } = tool;
-  const isOpen = state === 'new' || state === 'changed';
+  const waits = state === 'new' || state === 'changed';
   const isMarkable = server.state !== 'failed';
   return (
     <li>
       <div class="row wrap">
-        {isOpen ? (
+        {waits ? (
           <label class="check">
             <input type="checkbox" checked={isChosen} onChange={(event) => choose(event.currentTarget.checked)} />
             <b class="b mono break">
@@ -76,7 +87,7 @@ function Tool({ server, tool, isChosen, choose, put }: ToolProps) {
           <MarkBox key={mark} tool={tool} mark={mark} disabled={!isMarkable} put={(isSet) => put(withMark(server, name, mark, isSet))} />
         ))}
       </div>
-      <Definition tool={tool} />
+      <Definition tool={tool} isOpenAtFirst={isOpen} />
     </li>
   );
 }
@@ -99,9 +110,9 @@ function MarkBox({ tool, mark, disabled, put }: MarkBoxProps) {
   );
 }
 
-/** What is approved by its hash; of a changed tool, both texts side by side. */
-function Definition({ tool: { hash, now, was, state } }: { readonly tool: ToolView }) {
-  const [isOpen, setOpen] = useState(state === 'changed');
+/** What is approved by its hash, to be read before: a model reads all of it. Of a changed tool, both texts side by side. */
+function Definition({ tool: { hash, now, was }, isOpenAtFirst }: { readonly tool: ToolView; readonly isOpenAtFirst: boolean }) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
   if (now === undefined) return null;
   return (
     <>

@@ -25,7 +25,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Button, Copy, Empty, Problem } from '../../parts/widgets.tsx';
-import { approveText, chatText, problemText, removeServerTitle, serverStateText, toolsOfText, toolsText } from '../../text/index.ts';
+import { approveText, chatText, problemText, removeServerTitle, serverStateText, termsText, toolsOfText, toolsText } from '../../text/index.ts';
 import { ServerForm } from './form.tsx';
 import { ToolList } from './list.tsx';
 import { Skills } from './skills.tsx';
@@ -102,6 +102,11 @@ function Server({ listed, reload }: ServerProps) {
       </p>
       <Named label={toolsText.environment} of={listed.server['env']} />
       <Named label={toolsText.headers} of={listed.server['headers']} />
+      {termsText(listed.settings).map(([label, text]) => (
+        <p key={label} class="sm t2 break">
+          {label}: <Visible text={text} />
+        </p>
+      ))}
       {listed.problem !== undefined && <p class="sm warn break">{problemText(listed.problem, canSignIn())}</p>}
       {failure !== undefined && <Problem error={failure} />}
       <SignIn server={listed} failure={failure} act={act} />
