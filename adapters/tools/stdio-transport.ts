@@ -5,8 +5,8 @@
 // in-turns: of what a server writes in a hurry, one piece is read in a turn of the event loop, so that others are served between two. Of the notices in a turn, some of
 //   each kind are handed on: nothing follows from the tenth that does not from the first. The progress of each call under way is a kind of its own, since it extends the
 //   time of that call.
-// flood-ends: messages that answer nothing are counted, notifications, answers to no request and lines that are too long alike, and very many, or very long ones, end the
-//   server.
+// flood-ends: messages that answer nothing are counted, notifications, answers to no request, blank lines and lines that are too long alike, and very many, or very long ones,
+//   end the server, also before their line ends.
 // open-only: an answer is handed on if its request is open: a late one, a second one, or one with a foreign id is dropped.
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
@@ -84,6 +84,8 @@ export class StdioTransport implements CallTransport {
     this.#listener = listener;
     this.#reader = new LineReader(maxLineBytes, {
       line: (bytes) => this.#read(bytes),
+      blank: () => this.#isFlood(1, 1),
+      skips: (bytes) => this.#isFlood(0, bytes),
       tooLong: (ids) => this.#refuse(ids, maxLineBytes, `The result is larger than ${maxLineBytes} bytes, which is the most that is taken (maxResultBytes).`),
     });
     pipes.stdin.on('error', () => undefined); // the process has ended, and its end is told
@@ -137,7 +139,7 @@ export class StdioTransport implements CallTransport {
     this.#listener.onLife();
     const isAnswer = !('method' in message);
     const isUnasked = !(isAnswer && this.#open.delete(message['id'] as number));
-    if (isUnasked && this.#isFlood(length)) return;
+    if (isUnasked && this.#isFlood(1, length)) return;
     if (isUnasked && isAnswer) return; // open-only
     if (!isAnswer && !('id' in message ? this.#mayAsk(message['id']) : this.#isNew(message))) return;
     const isReadable = !isAnswer || isObject(message['result']) || isFault(message['error']);
@@ -164,8 +166,8 @@ export class StdioTransport implements CallTransport {
   }
 
   /** flood-ends. */
-  #isFlood(length: number): boolean {
-    const isFlood = this.#unasked.add(1) >= this.#most.messages || this.#unaskedBytes.add(length) >= this.#most.bytes;
+  #isFlood(messages: number, bytes: number): boolean {
+    const isFlood = this.#unasked.add(messages) >= this.#most.messages || this.#unaskedBytes.add(bytes) >= this.#most.bytes;
     if (isFlood) this.#listener.onFlood();
     return isFlood;
   }
@@ -181,7 +183,7 @@ export class StdioTransport implements CallTransport {
     const known = ids.map((id) => tryParseJson(id) as string | number).filter((id) => this.#open.has(id));
     const [id] = known.length === 0 && this.#open.size === 1 ? [...this.#open] : known;
     if (id === undefined) {
-      this.#isFlood(length);
+      this.#isFlood(1, length);
       return;
     }
     this.#open.delete(id);
