@@ -28,7 +28,12 @@ const due = (schedule: Schedule, last: string, now: number) => dueOf(schedule, t
 t.test('in-steps: missed runs are counted some at a time, and none before the first step', async (t) => {
   const minutely = timingOf({ cron: '* * * * *' }, 'UTC');
   let looks = 0;
-  const timing = { next: (after: number, last: number) => (looks++, minutely.next(after, last)) };
+  const timing = {
+    next: (after: number, last: number) => {
+      looks += 1;
+      return minutely.next(after, last);
+    },
+  };
   const steps: number[] = [];
   for (const _ of dueInSteps(HOURLY, timing, state('2026-11-10T10:00:00Z'), NOW)) {
     steps.push(looks);
