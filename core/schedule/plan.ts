@@ -133,14 +133,26 @@ export function nextRuns(timing: Timing, state: FullState, now: number, most: nu
   return ended(runsFrom(timing, Math.max(now, last), last, Number.POSITIVE_INFINITY, most));
 }
 
-/** How many runs a day come, as the next week has them. */
+/** By schedule: what was counted on a day. The page reads it at each change of its block. */
+const counted = new WeakMap<Timing, { readonly day: number; readonly perDay: number }>();
+
+/** How many runs a day come, as the week has them that begins with the first question of a day. */
 export function runsPerDay(schedule: Schedule, timing: Timing, state: FullState, now: number): number {
-  const last = Date.parse(state.last);
+  const day = Math.floor(now / (1440 * MINUTE_MS));
+  let known = counted.get(timing);
+  if (known?.day !== day) {
+    known = { day, perDay: countedPerDay(timing, Date.parse(state.last), now) };
+    counted.set(timing, known);
+  }
+  return Math.min(schedule.maxPerDay ?? SCHEDULE_DEFAULTS.maxPerDay, known.perDay);
+}
+
+function countedPerDay(timing: Timing, last: number, now: number): number {
   const weekMs = 7 * 1440 * MINUTE_MS;
   const most = 400;
   const runs = ended(runsFrom(timing, now, last, now + weekMs, most));
   const days = runs.length < most ? 7 : ((runs.at(-1) ?? now) - now) / (1440 * MINUTE_MS);
-  return Math.min(schedule.maxPerDay ?? SCHEDULE_DEFAULTS.maxPerDay, runs.length / days);
+  return runs.length / days;
 }
 
 /** The `clientId` of a run: the same run is the same message. */

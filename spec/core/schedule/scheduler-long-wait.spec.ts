@@ -148,4 +148,6 @@ t.test('what a day costs is worked out for schedules that have cost something', 
   t.ok((await countsLooks(t, () => shown([]))) < 10);
   const run = { id: 'm1', role: 'user', status: 'done', timestamp: '2026-11-20T10:00:00.000Z', clientId: 'schedule:often:2026-11-20T10:00:00.000Z' };
   t.match(shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.01 }]), [{ costsAbout: { perRunUsd: 0.01, runsPerDay: 48 } }]);
+  const again = await countsLooks(t, () => shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.02 }]));
+  t.ok(again < 10, `${again} looks: the page reads it at each change, and it is counted once a day`);
 });
