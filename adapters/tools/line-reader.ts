@@ -1,8 +1,8 @@
 // Splits the output of a server into lines, and skips those that are too long. Pure: no I/O.
 //
 // bounded: of a line that is too long only its first and last bytes are kept, in which the id of its message may stand.
-// all-counted: what is no part of a line that is handed on is told by its bytes, so that a flood of it can be ended: blank lines, and the rest of a line that is too long, which may
-//   never end.
+// all-counted: the listener also hears of bytes that belong to no line that is handed on, so that a flood of them can be ended: blank lines, and the rest of a line that is too
+//   long, which may never end.
 // few-pieces: a line that comes byte by byte takes no more memory than its bytes: pieces are joined, so many at a time.
 
 const LINE_FEED = 0x0a;

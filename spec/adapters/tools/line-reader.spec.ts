@@ -34,7 +34,7 @@ t.test('of a line that is too long, the ids at both ends are told, and the next 
   );
 });
 
-t.test('all-counted: blank lines are told, and the bytes of a line that is skipped, also while it does not end', async (t) => {
+t.test('all-counted: the listener hears of blank lines, and of the bytes of a line that is skipped, also while it does not end', async (t) => {
   const { lines, skipped, counts, read } = reader(100);
   read('\none\n\n\n');
   t.same([lines, counts], [['one'], { blank: 3, bytes: 0 }]);
