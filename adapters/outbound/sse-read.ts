@@ -2,6 +2,7 @@
 //
 // last-record: a blank line completes a record; the last record is complete without one. Comments and unknown fields are skipped; several
 //   data lines are joined by a line feed.
+// few-lines: a record has a bounded number of data lines. An empty one adds a byte to the record and takes fifty in memory.
 import { ANSWER_LIMITS, BlockhouseError } from '../../core/index.ts';
 import { LineReader } from './lines.ts';
 
@@ -18,13 +19,15 @@ export class SseReader {
   readonly #maxBytes: number;
   #event = '';
   #data: string | undefined;
+  /** Of the record. */
+  #dataLines = 0;
 
   constructor(maxBytes: number = ANSWER_LIMITS.line) {
     this.#maxBytes = maxBytes;
     this.#lines = new LineReader(maxBytes);
   }
 
-  /** The records that this chunk completes. Throws UPSTREAM_MALFORMED for a record longer than the cap. */
+  /** The records that this chunk completes. Throws UPSTREAM_MALFORMED for a record longer than the cap, or of too many lines. */
   push(chunk: Buffer): SseRecord[] {
     const records: SseRecord[] = [];
     for (const line of this.#lines.push(chunk)) this.#take(line, records);
@@ -45,6 +48,7 @@ export class SseReader {
       if (this.#data !== undefined) records.push({ event: this.#event, data: this.#data });
       this.#event = '';
       this.#data = undefined;
+      this.#dataLines = 0;
     } else if (line.startsWith('data:')) {
       this.#addData(line.slice(line.charCodeAt(5) === 32 ? 6 : 5));
     } else if (line.startsWith('event:')) {
@@ -58,6 +62,10 @@ export class SseReader {
   }
 
   #addData(text: string): void {
+    this.#dataLines += 1;
+    if (this.#dataLines > ANSWER_LIMITS.frameLines) {
+      throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider sent a record of more than ${ANSWER_LIMITS.frameLines} lines.`, { mayHaveRun: true }); // few-lines
+    }
     this.#data = this.#data === undefined ? text : `${this.#data}\n${text}`;
     if (this.#data.length > this.#maxBytes) {
       throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider sent a record longer than ${this.#maxBytes} bytes.`, { mayHaveRun: true });

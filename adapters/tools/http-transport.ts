@@ -3,7 +3,8 @@
 // one-post: a call is one POST through our own outbound client: nothing is repeated, no redirect is followed, no answer is compressed, and the headers with secrets go to the
 //   origin of the entry alone. Only what the server has refused for its token, and so has not begun, is sent once more, with another one.
 // told-end: an answer that ends without the message that was asked for fails its call at once. The transport of the package would wait for the time limit.
-// own-limit: an answer that is too large or too deep fails its call alone.
+// own-limit: an answer that is too large or too deep fails its call alone. So does one with too much beside it.
+// in-turns: of many notices beside an answer, some of each kind are handed on (notices.ts).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { exceededLimit, isObject, MAX_JSON_DEPTH, tryParseJson } from '../../core/base/json.ts';
@@ -15,6 +16,7 @@ import { SseReader } from '../outbound/sse-read.ts';
 import { type CallTransport, callIdOf } from './call-id.ts';
 import { valueWithout } from './masked-result.ts';
 import { UNREADABLE } from './mcp-result.ts';
+import { Notices } from './notices.ts';
 import { type Challenge, challengeIn } from './oauth/challenge.ts';
 import type { Refusal } from './oauth/sign-ins.ts';
 import { handable } from './task-answer.ts';
@@ -57,6 +59,7 @@ export class HttpTransport implements CallTransport {
   readonly #all = new AbortController();
   /** What ends the POST of each open request. */
   readonly #open = new Map<unknown, AbortController>();
+  readonly #notices = new Notices((request) => this.#open.has(request));
   #version: string | undefined;
 
   constructor(place: HttpPlace) {
@@ -105,7 +108,9 @@ export class HttpTransport implements CallTransport {
 
   async #post(message: JSONRPCMessage, id: unknown, more: object, token: string | undefined, signal: AbortSignal): Promise<AnswerReader> {
     const { url, upstream, maxBytes, authorization } = this.#place;
-    const answer = new AnswerReader(id, { maxBytes, token, mayRefuse: authorization !== undefined }, (one) => this.onmessage?.(one as never));
+    const answer = new AnswerReader(id, { maxBytes, token, mayRefuse: authorization !== undefined }, (one) => {
+      if (!('method' in one) || this.#notices.take(one)) this.onmessage?.(one as never); // in-turns
+    });
     const headers = { ...this.#headersOf(message), ...more, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
     const callId = callIdOf(message);
     if (callId !== undefined) this.begun.add(callId);
@@ -192,11 +197,13 @@ class AnswerReader implements UpstreamHandler {
   readonly #reading: Reading;
   readonly #most: number;
   readonly #events: SseReader;
-  readonly #onMessage: (message: object) => void;
+  readonly #onMessage: (message: Record<string, unknown>) => void;
   #pieces: Buffer[] = [];
   #bytes = 0;
+  /** Of the events that were no answer. */
+  #bytesBeside = 0;
 
-  constructor(id: unknown, reading: Reading, onMessage: (message: object) => void) {
+  constructor(id: unknown, reading: Reading, onMessage: (message: Record<string, unknown>) => void) {
     const { maxBytes } = reading;
     this.id = id;
     this.#reading = reading;
@@ -232,7 +239,7 @@ class AnswerReader implements UpstreamHandler {
       if (this.#isOk) this.wrong = `The result is larger than ${this.#most} bytes, which is the most that is taken (maxResultBytes).`;
       throw new EnoughRead();
     }
-    if (this.#isEvents) for (const { data } of this.#events.push(chunk)) this.#take(Buffer.from(data));
+    if (this.#isEvents) for (const { data } of this.#events.push(chunk)) this.#takeEvent(data);
     else this.#pieces.push(chunk);
     return true;
   }
@@ -248,6 +255,16 @@ class AnswerReader implements UpstreamHandler {
   fail(message: string): void {
     this.isAnswered = true;
     this.#onMessage({ jsonrpc: '2.0', id: this.id, error: { code: UNREADABLE, message } });
+  }
+
+  /** own-limit. */
+  #takeEvent(data: string): void {
+    this.#take(Buffer.from(data));
+    if (this.isAnswered) return;
+    this.#bytesBeside += data.length;
+    if (this.#bytesBeside <= MAX_BESIDE_BYTES) return;
+    this.wrong ??= `The server has sent more than ${MAX_BESIDE_BYTES} bytes beside its answer.`;
+    throw new EnoughRead();
   }
 
   #take(bytes: Buffer): void {

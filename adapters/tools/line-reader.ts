@@ -1,6 +1,8 @@
 // Splits the output of a server into lines, and skips those that are too long. Pure: no I/O.
 //
 // bounded: of a line that is too long only its first and last bytes are kept, in which the id of its message may stand.
+// all-counted: the listener also hears of bytes that belong to no line that is handed on, so that a flood of them can be ended: blank lines, and the rest of a line that is too
+//   long, which may never end.
 // few-pieces: a line that comes byte by byte takes no more memory than its bytes: pieces are joined, so many at a time.
 
 const LINE_FEED = 0x0a;
@@ -16,6 +18,10 @@ export interface LineListener {
   line(bytes: Buffer): void;
   /** A line that was skipped, and the ids that stand at its beginning or end, as JSON. */
   tooLong(ids: readonly string[]): void;
+  /** A blank line. */
+  blank(): void;
+  /** So many bytes more of a line that is being skipped. */
+  skips(bytes: number): void;
 }
 
 /** Takes the output piece by piece. */
@@ -48,6 +54,7 @@ export class LineReader {
   #add(piece: Buffer): void {
     if (this.#skipped !== undefined) {
       this.#skipped.tail = lastOf(this.#skipped.tail, piece);
+      this.#listener.skips(piece.length); // all-counted
       return;
     }
     this.#pieces.push(piece);
@@ -66,6 +73,7 @@ export class LineReader {
     if (skipped === undefined) {
       const line = this.#take();
       if (line.length > 0) this.#listener.line(line);
+      else this.#listener.blank(); // all-counted
       return;
     }
     this.#skipped = undefined;

@@ -1,9 +1,11 @@
 // What a server writes to its standard error: a file that does not grow for ever, with secrets masked.
 //
-// slow-reader: the next piece is read when the last one is written, so that a flood waits in the pipe and not in memory.
+// slow-reader: the next piece is read when the last one is written, so that a flood waits in the pipe and not in memory. After a large piece it waits a while, and of very
+//   many lines in a piece the last ones are kept, some in a turn of the event loop: others are served meanwhile, however much a server writes.
 import { appendFile, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { redact } from '../../core/base/redact.ts';
 import { cleanText } from './mcp-result.ts';
 
@@ -12,6 +14,13 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** The rest of a longer line is left out. */
 const MAX_LINE = 4000;
 const MAX_LAST_LINE = 300;
+/** What is read at once of a server that writes as fast as it can has 65,536. */
+const LARGE_PIECE = 16_384;
+const AFTER_LARGE_MS = 200;
+/** Lines of a piece that are kept. */
+const MAX_LINES = 500;
+/** To mask a line takes up to a tenth of a millisecond. */
+const LINES_IN_A_TURN = 50;
 /** Below the message of an error: its stack, what it has besides, and the version of Node. */
 const BELOW_AN_ERROR = /^(?:\s|[\])}]+[,;]?$|Node\.js v\d)/;
 const IS_ERROR = /^(?:Uncaught )?\w*(?:Error|Exception)\b/;
@@ -36,7 +45,10 @@ export class ServerErrors {
   async follow(stderr: Readable): Promise<void> {
     stderr.setEncoding('utf8');
     try {
-      for await (const piece of stderr) await this.#take(piece as string); // slow-reader
+      for await (const piece of stderr) {
+        await this.#take(piece as string);
+        if ((piece as string).length >= LARGE_PIECE) await delay(AFTER_LARGE_MS); // slow-reader
+      }
       await this.#take(this.#rest === '' ? '' : '\n');
     } catch (error) {
       this.lastLine ||= `Its log can't be written: ${(error as Error).message}`;
@@ -47,17 +59,20 @@ export class ServerErrors {
   async #take(piece: string): Promise<void> {
     const lines = `${this.#rest}${piece}`.split('\n');
     this.#rest = lines.pop() ?? '';
-    let text = '';
-    for (const line of lines) {
-      if (!this.#skips) text += this.#clean(line);
+    if (this.#skips && lines.length > 0) {
+      lines.shift();
       this.#skips = false;
     }
-    if (this.#rest.length > MAX_LINE) {
-      if (!this.#skips) text += this.#clean(this.#rest);
-      this.#skips = true;
-      this.#rest = '';
+    const leftOut = lines.length - MAX_LINES;
+    if (leftOut > 0) lines.splice(0, leftOut, `(${leftOut} lines are left out: it writes very many)`);
+    for (let from = 0; from < lines.length; from += LINES_IN_A_TURN) {
+      if (from > 0) await nextTurn();
+      await this.#write(lines.slice(from, from + LINES_IN_A_TURN));
     }
-    if (text !== '') await this.#write(text);
+    if (this.#rest.length <= MAX_LINE) return;
+    if (!this.#skips) await this.#write([this.#rest]);
+    this.#skips = true;
+    this.#rest = '';
   }
 
   #clean(line: string): string {
@@ -68,7 +83,9 @@ export class ServerErrors {
     return `${new Date().toISOString()} ${clean}\n`;
   }
 
-  async #write(text: string): Promise<void> {
+  async #write(lines: readonly string[]): Promise<void> {
+    const text = lines.map((line) => this.#clean(line)).join('');
+    if (text === '') return;
     if (this.#size === undefined) {
       await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
       this.#size = await sizeOf(this.#path);

@@ -3,10 +3,9 @@
 // own-limit: a line that is too long, too deep or has too many values fails the call that it answers, and no other.
 // read-or-unasked: a server that does not read what it is sent gets no answers to its own requests, so that they do not fill our memory.
 // in-turns: of what a server writes in a hurry, one piece is read in a turn of the event loop, so that others are served between two. Of the notices in a turn, some of
-//   each kind are handed on: nothing follows from the tenth that does not from the first. The progress of each call under way is a kind of its own, since it extends the
-//   time of that call.
-// flood-ends: messages that answer nothing are counted, notifications, answers to no request and lines that are too long alike, and very many, or very long ones, end the
-//   server.
+//   each kind are handed on (notices.ts).
+// flood-ends: messages that answer nothing are counted, notifications, answers to no request, blank lines and lines that are too long alike, and very many, or very long ones,
+//   end the server, also before their line ends.
 // open-only: an answer is handed on if its request is open: a late one, a second one, or one with a foreign id is dropped.
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
@@ -14,6 +13,7 @@ import { exceededLimit, isObject, MAX_JSON_DEPTH, tryParseJson } from '../../cor
 import { type CallTransport, callIdOf } from './call-id.ts';
 import { LineReader } from './line-reader.ts';
 import { UNREADABLE } from './mcp-result.ts';
+import { Notices } from './notices.ts';
 import { handable } from './task-answer.ts';
 
 /** A result with so many values would stop the process for long. */
@@ -28,10 +28,6 @@ const MAX_UNASKED = 100_000;
 const MAX_UNASKED_BYTES = 256 * 1024 * 1024;
 /** A piece of the output of a server that writes faster than it is read. */
 const WHOLE_PIECE = 65_536;
-const PROGRESS = 'notifications/progress';
-/** Notices of one kind, and kinds of notices, in a turn. */
-const MAX_ALIKE = 50;
-const MAX_KINDS = 20;
 const MINUTE_MS = 60_000;
 
 /** What a server may write within a minute that answers nothing. */
@@ -71,10 +67,7 @@ export class StdioTransport implements CallTransport {
   readonly #noise = new MinuteCount();
   readonly #unasked = new MinuteCount();
   readonly #unaskedBytes = new MinuteCount();
-  /** How many notices of a kind have come in this turn. */
-  readonly #notices = new Map<unknown, number>();
-  /** And of the progress of an open call. */
-  readonly #progress = new Map<unknown, number>();
+  readonly #notices = new Notices((request) => this.#open.has(request));
   #isClosed = false;
 
   /** `most` is for tests. */
@@ -84,6 +77,8 @@ export class StdioTransport implements CallTransport {
     this.#listener = listener;
     this.#reader = new LineReader(maxLineBytes, {
       line: (bytes) => this.#read(bytes),
+      blank: () => this.#isFlood(1, 1),
+      skips: (bytes) => this.#isFlood(0, bytes),
       tooLong: (ids) => this.#refuse(ids, maxLineBytes, `The result is larger than ${maxLineBytes} bytes, which is the most that is taken (maxResultBytes).`),
     });
     pipes.stdin.on('error', () => undefined); // the process has ended, and its end is told
@@ -137,35 +132,17 @@ export class StdioTransport implements CallTransport {
     this.#listener.onLife();
     const isAnswer = !('method' in message);
     const isUnasked = !(isAnswer && this.#open.delete(message['id'] as number));
-    if (isUnasked && this.#isFlood(length)) return;
+    if (isUnasked && this.#isFlood(1, length)) return;
     if (isUnasked && isAnswer) return; // open-only
-    if (!isAnswer && !('id' in message ? this.#mayAsk(message['id']) : this.#isNew(message))) return;
+    if (!isAnswer && !('id' in message ? this.#mayAsk(message['id']) : this.#notices.take(message))) return;
     const isReadable = !isAnswer || isObject(message['result']) || isFault(message['error']);
     const fault = { jsonrpc: '2.0', id: message['id'], error: { code: UNREADABLE, message: 'The server has answered with what is no result.' } };
     this.onmessage?.((isReadable ? handable(message) : fault) as never);
   }
 
-  /** in-turns. */
-  #isNew({ method, params }: Record<string, unknown>): boolean {
-    const token = method === PROGRESS && isObject(params) ? Number(params['progressToken']) : undefined; // the client reads a text of digits, too
-    const isOfCall = token !== undefined && this.#open.has(token);
-    if (this.#notices.size === 0 && this.#progress.size === 0) {
-      setImmediate(() => {
-        this.#notices.clear();
-        this.#progress.clear();
-      });
-    }
-    const counts: Map<unknown, number> = isOfCall ? this.#progress : this.#notices;
-    const kind = isOfCall ? token : method;
-    const count = (counts.get(kind) ?? 0) + 1;
-    if (count === 1 && !isOfCall && counts.size >= MAX_KINDS) return false;
-    counts.set(kind, count);
-    return count <= MAX_ALIKE;
-  }
-
   /** flood-ends. */
-  #isFlood(length: number): boolean {
-    const isFlood = this.#unasked.add(1) >= this.#most.messages || this.#unaskedBytes.add(length) >= this.#most.bytes;
+  #isFlood(messages: number, bytes: number): boolean {
+    const isFlood = this.#unasked.add(messages) >= this.#most.messages || this.#unaskedBytes.add(bytes) >= this.#most.bytes;
     if (isFlood) this.#listener.onFlood();
     return isFlood;
   }
@@ -181,7 +158,7 @@ export class StdioTransport implements CallTransport {
     const known = ids.map((id) => tryParseJson(id) as string | number).filter((id) => this.#open.has(id));
     const [id] = known.length === 0 && this.#open.size === 1 ? [...this.#open] : known;
     if (id === undefined) {
-      this.#isFlood(length);
+      this.#isFlood(1, length);
       return;
     }
     this.#open.delete(id);

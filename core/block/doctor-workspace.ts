@@ -1,5 +1,5 @@
 // The doctor's checks outside of blocks: the files of the workspace itself, and the archive. Reads only.
-import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isConnectionName } from '../auth/connection-name.ts';
 import { type Entry, parseEntry } from '../auth/entry.ts';
@@ -68,10 +68,19 @@ function openFolder(workspace: string): Finding[] {
 /** Links are followed, as the server follows them. */
 function secretFiles(workspace: string): Finding[] {
   return SECRET_FILES.flatMap((name) => {
-    const stats = statSync(join(workspace, name), { throwIfNoEntry: false });
+    const stats = statsOf(join(workspace, name));
     if (stats?.isFile() !== true || (stats.mode & 0o077) === 0) return [];
     return [error(name, 'other users of this machine can read or write it', `chmod 600 ${name}`)];
   });
+}
+
+/** Undefined for what can't be looked at, such as a ring of links: that it can't be read is a finding of its own. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 const UNREAD_AUTH =

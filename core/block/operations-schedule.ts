@@ -1,6 +1,7 @@
 // Shows, pauses, resumes and runs the schedules of a block, and sends their messages.
 
 import { nearest } from '../base/closest.ts';
+import { nextTurn } from '../base/next-turn.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { ScheduleWork } from '../schedule/work.ts';
 import type { ScheduleList, ScheduleState, ScheduleView } from '../schemas/block-api.ts';
@@ -46,7 +47,12 @@ async function schedulesOf(block: Block): Promise<ScheduleList> {
   if (config.schedule.length === 0) return { schedules: [], held: null };
   const states = await block.stored.schedules.read();
   const { viewsOf } = await plans();
-  const schedules = viewsOf({ config, states, entries: await block.files.conversation.entries(), now: block.world.now() });
+  const [entries, now] = [await block.files.conversation.entries(), block.world.now()];
+  const schedules: ScheduleView[] = [];
+  for (const schedule of config.schedule) {
+    await nextTurn('schedules'); // to count the runs of a day takes up to some tens of milliseconds
+    schedules.push(...viewsOf({ config: { ...config, schedule: [schedule] }, states, entries, now }));
+  }
   return { schedules, held: await heldBy(block) };
 }
 

@@ -26,7 +26,7 @@ export const ANSWER_LIMITS = {
   values: 2_000_000,
   /** JSON values of one record of a stream, and of the arguments of a call that come as text. They are parsed in one step: some tens of milliseconds. A record with the whole request and answer has less. */
   recordValues: 200_000,
-  /** Lines of one frame of a stream that passes as it is. Servers write one, and at most a few more. */
+  /** Lines of one frame of a stream that passes as it is, and data lines of a record of one that is translated. Servers write one, and at most a few more. */
   frameLines: 10_000,
   /** Levels of a collected answer of a chat. Arguments may have a tenth of it. */
   depth: 1000,

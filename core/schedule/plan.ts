@@ -2,6 +2,8 @@
 //
 // never-back: a run at or before `last` never comes again, also after the clock was set back.
 // in-time: a run that is found a minute late is in time: timers and other servers take their time.
+// in-steps: to find when a run comes takes up to a tenth of a millisecond, and after long there are thousands. So they are counted in steps, between which others are served,
+//   also before the first one: many schedules may have missed runs at once.
 import type { Schedule } from '../schemas/block-config.ts';
 import type { ScheduleState } from '../schemas/block-api.ts';
 import { localTime, type Timing } from './occurrences.ts';
@@ -12,6 +14,8 @@ export const SCHEDULE_DEFAULTS = { window: 3, catchUp: 'one', graceMinutes: 60, 
 const MAX_CATCH_UP = 24;
 /** Missed runs are counted up to this number in one go. */
 const MAX_COUNTED = 1000;
+/** Runs that are counted in a step. */
+const IN_A_STEP = 200;
 /** in-time. */
 const LATE_MS = 60_000;
 const MINUTE_MS = 60_000;
@@ -50,12 +54,13 @@ export function nextOf(timing: Timing, { last, pausedBecause }: FullState): numb
   return pausedBecause === null ? timing.next(Date.parse(last), Date.parse(last)) : undefined;
 }
 
-/** Undefined where nothing is due. */
-export function dueOf(schedule: Schedule, timing: Timing, state: FullState, now: number): Due | undefined {
+/** Ends with undefined where nothing is due. in-steps: others may be served at each `yield`. */
+export function* dueInSteps(schedule: Schedule, timing: Timing, state: FullState, now: number): Generator<void, Due | undefined> {
   const last = Date.parse(state.last);
   const first = nextOf(timing, state);
   if (first === undefined || first > now) return undefined;
-  const { count, newest } = between(timing, last, now);
+  if (now - first > LATE_MS) yield;
+  const { count, newest } = yield* between(timing, last, now);
   const latest = newest.at(-1) ?? first;
   const fire = chosen(schedule, newest, latest, now);
   return { fire, missed: count - fire.length, latest };
@@ -73,21 +78,32 @@ function chosen(
 }
 
 /** The newest runs up to `now`, and how many there are, as far as they are counted. */
-function between(timing: Timing, last: number, now: number): { readonly count: number; readonly newest: readonly number[] } {
-  const first = runsFrom(timing, last, last, now, MAX_COUNTED);
+function* between(timing: Timing, last: number, now: number): Generator<void, { readonly count: number; readonly newest: readonly number[] }> {
+  const first = yield* runsFrom(timing, last, last, now, MAX_COUNTED);
   if (first.length < MAX_COUNTED) return { count: first.length, newest: first.slice(-MAX_CATCH_UP) };
   // Many: from ever earlier instants, until there are enough.
   for (let back = 24 * MINUTE_MS; ; back *= 4) {
-    const newest = runsFrom(timing, Math.max(last, now - back), last, now, MAX_COUNTED);
+    const newest = yield* runsFrom(timing, Math.max(last, now - back), last, now, MAX_COUNTED);
     if (newest.length >= MAX_CATCH_UP && newest.length < MAX_COUNTED) return { count: MAX_COUNTED, newest: newest.slice(-MAX_CATCH_UP) };
     if (now - back <= last || newest.length >= MAX_COUNTED) return { count: MAX_COUNTED, newest: first.slice(-MAX_CATCH_UP) };
   }
 }
 
-function runsFrom(timing: Timing, after: number, last: number, until: number, most: number): number[] {
+function* runsFrom(timing: Timing, after: number, last: number, until: number, most: number): Generator<void, number[]> {
   const runs: number[] = [];
-  for (let at = timing.next(after, last); at !== undefined && at <= until && runs.length < most; at = timing.next(at, last)) runs.push(at);
+  for (let at = timing.next(after, last); at !== undefined && at <= until && runs.length < most; at = timing.next(at, last)) {
+    runs.push(at);
+    if (runs.length % IN_A_STEP === 0) yield;
+  }
   return runs;
+}
+
+/** All steps at once. */
+function ended<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /** The state after runs were sent, or left out for these reasons. */
@@ -114,17 +130,29 @@ export function dayOf({ timezone }: Schedule, zone: string, now: number): string
 /** The next runs after now. */
 export function nextRuns(timing: Timing, state: FullState, now: number, most: number): number[] {
   const last = Date.parse(state.last);
-  return runsFrom(timing, Math.max(now, last), last, Number.POSITIVE_INFINITY, most);
+  return ended(runsFrom(timing, Math.max(now, last), last, Number.POSITIVE_INFINITY, most));
 }
 
-/** How many runs a day come, as the next week has them. */
+/** By schedule: what was counted on a day. The page reads it at each change of its block. */
+const counted = new WeakMap<Timing, { readonly day: number; readonly perDay: number }>();
+
+/** How many runs a day come, as the week has them that begins with the first question of a day. */
 export function runsPerDay(schedule: Schedule, timing: Timing, state: FullState, now: number): number {
-  const last = Date.parse(state.last);
+  const day = Math.floor(now / (1440 * MINUTE_MS));
+  let known = counted.get(timing);
+  if (known?.day !== day) {
+    known = { day, perDay: countedPerDay(timing, Date.parse(state.last), now) };
+    counted.set(timing, known);
+  }
+  return Math.min(schedule.maxPerDay ?? SCHEDULE_DEFAULTS.maxPerDay, known.perDay);
+}
+
+function countedPerDay(timing: Timing, last: number, now: number): number {
   const weekMs = 7 * 1440 * MINUTE_MS;
   const most = 400;
-  const runs = runsFrom(timing, now, last, now + weekMs, most);
+  const runs = ended(runsFrom(timing, now, last, now + weekMs, most));
   const days = runs.length < most ? 7 : ((runs.at(-1) ?? now) - now) / (1440 * MINUTE_MS);
-  return Math.min(schedule.maxPerDay ?? SCHEDULE_DEFAULTS.maxPerDay, runs.length / days);
+  return runs.length / days;
 }
 
 /** The `clientId` of a run: the same run is the same message. */

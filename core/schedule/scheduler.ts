@@ -3,6 +3,7 @@
 // message-first: a message is stored before `last` is. Where the server ends in between, the same run is found again, and its `clientId` makes it the same message.
 // one-timer: it waits a minute at most, so that a clock that was changed, or a machine that slept, is noticed within a minute. Without blocks there is none.
 // waits-for-the-block: while a block can't take messages, its runs wait; when it can, they are runs that were missed. A block at its cap leaves them out at once.
+// counted-in-turns: runs that were missed are counted some in a turn of the event loop, and in each turn of one block: after a machine has slept, all blocks have some.
 // never-guessed: where schedule.json is damaged nothing is sent, and each minute it is read again.
 import { nextTurn } from '../base/next-turn.ts';
 import { faultText, toBlockhouseError } from '../errors.ts';
@@ -12,15 +13,27 @@ import type { Schedule } from '../schemas/block-config.ts';
 import type { SkippedRuns } from '../schemas/block-api.ts';
 import type { ScheduleStates } from '../store/port.ts';
 import { ScheduleFault, type Timing } from './occurrences.ts';
-import { afterRuns, clientIdOf, dayOf, dueOf, type FullState, leftToday, nextOf, scheduleIn, stateNow, timingOf, timingText, windowOf } from './plan.ts';
+import {
+  afterRuns,
+  clientIdOf,
+  dayOf,
+  type Due,
+  dueInSteps,
+  type FullState,
+  leftToday,
+  nextOf,
+  scheduleIn,
+  stateNow,
+  timingOf,
+  timingText,
+  windowOf,
+} from './plan.ts';
 import type { ScheduledBlock, ScheduleWork, SchedulesOptions } from './work.ts';
 
 /** one-timer. */
 const LOOK_MS = 60_000;
 /** Blocks whose messages are written at the same time. */
 const AT_ONCE = 16;
-/** So many runs are counted in a few milliseconds; after more, others have a turn. */
-const MANY = 50;
 /** A schedule pauses after so many failed runs in a row. */
 export const MAX_FAILURES = 5;
 
@@ -219,10 +232,9 @@ export class Scheduler {
     { timing, state, now }: { readonly timing: Timing; readonly state: FullState; readonly now: number },
   ): Promise<Sent | undefined> {
     const { block } = entry;
-    const due = dueOf(schedule, timing, state, now);
-    if (due === undefined) return undefined;
+    const due = await this.#due(dueInSteps(schedule, timing, state, now));
+    if (due === undefined || this.#mustWait(entry, schedule)) return undefined;
     const all = due.fire.length + due.missed;
-    if (all > MANY) await nextTurn();
     if (block.state === 'paused') return this.#skip(block, schedule, due.latest, { cap: all });
     const missed = { [entry.halted.delete(schedule.id) ? 'halted' : 'missed']: due.missed };
     if (due.fire.length === 0) return this.#skip(block, schedule, due.latest, missed);
@@ -235,6 +247,16 @@ export class Scheduler {
     if (isFull && fired === 0) return undefined; // all of them wait
     const { skipped } = this.#skip(block, schedule, due.latest, { ...missed, cap: due.fire.length - fire.length });
     return { latest: isFull ? (fire[fired - 1] ?? due.latest) : due.latest, fired, skipped };
+  }
+
+  /** counted-in-turns. Undefined also where the server ends meanwhile: what is due then waits. */
+  async #due(steps: Generator<void, Due | undefined>): Promise<Due | undefined> {
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      await nextTurn('schedules');
+      if (this.#isClosed) return undefined;
+    }
   }
 
   /** message-first. Resolves with the number of messages that had room in the queue. */

@@ -2,9 +2,11 @@
 //
 // one-change-at-a-time: rewrites are made one after the other, so that none overwrites another; also those of all processes that share a `Turn`.
 // newest-first: a rewrite is made from the newest content. If a person or another process changes the file meanwhile, it is made again.
+// readable-after: what is too large to be read again is not written, so that no change makes what was there before unusable.
 import { type BigIntStats, chmodSync, readFileSync, statSync, unlinkSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import PQueue from 'p-queue';
+import { invalidRequest } from '../../errors.ts';
 import { ensureFolder, replaceFileIf, syncFolder } from './atomic-file.ts';
 
 /** A rotation must take effect within a second; a stat costs some microseconds, so it is not made on every request. */
@@ -71,7 +73,7 @@ export class FreshFile {
 
   /**
    * Replaces the file, mode 0600, by what `make` returns. Null removes it; undefined leaves it as it is, and resolves with false. `make` is called after
-   * each look that found a change, and what it throws is thrown. newest-first.
+   * each look that found a change, and what it throws is thrown. Throws INVALID_REQUEST for what is too large. newest-first, readable-after.
    */
   async rewrite(make: () => string | null | undefined): Promise<boolean> {
     return this.#rewrites.add(() => this.#turn(this.path, () => this.#rewrite(make)));
@@ -84,11 +86,18 @@ export class FreshFile {
         this.refresh(true);
         const content = make();
         if (content === undefined) return false;
+        if (content !== null) this.#assertReadable(content);
         if (await (content === null ? this.#remove(before) : this.#replace(content, before))) return true;
       }
     } finally {
       this.refresh(true);
     }
+  }
+
+  /** readable-after. */
+  #assertReadable(content: string): void {
+    if (Buffer.byteLength(content) <= this.#maxBytes) return;
+    throw invalidRequest('', `${basename(this.path)} would have more than ${this.#maxBytes} bytes with this change. Remove something from it first.`);
   }
 
   /** False if the file has changed since. */

@@ -1,6 +1,7 @@
 // The settings of a workspace in PostgreSQL.
 //
 // in-memory: a node looks at all settings once a second, in one statement, and answers from what it saw. A hint makes it look earlier. Only what has changed is read.
+// one-change-at-a-time: changes of one setting at this node are made one after the other. At once, all but one would find another revision, and would be made again.
 // never-older: two looks may come in another order than they were sent; a content is replaced only by one with a higher revision.
 // closed-after-ten-minutes: what a node knows holds for ten minutes while the database is away. Then every setting has a fault, so that a token or key
 //   that was taken back meanwhile is refused at last.
@@ -111,7 +112,7 @@ export class PostgresSettings implements SettingStore {
       away ??= { good: state.good, fault: AWAY }; // closed-after-ten-minutes
       return away;
     };
-    const update: Setting<T>['update'] = async (change) => {
+    const makeChange: Setting<T>['update'] = async (change) => {
       for (;;) {
         await this.#look();
         const next = change(now());
@@ -124,6 +125,12 @@ export class PostgresSettings implements SettingStore {
           return true;
         }
       }
+    };
+    let last: Promise<unknown> = Promise.resolve();
+    const update: Setting<T>['update'] = (change) => {
+      const made = last.then(() => makeChange(change)); // one-change-at-a-time
+      last = made.catch(() => undefined); // the caller has it
+      return made;
     };
     return { place: `the setting ${name} in ${this.#database.place.shown}`, now, look: () => this.#look(), update };
   }

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { ANSWER_LIMITS } from '../../../core/index.ts';
 import { SseReader, type SseRecord } from '../../../adapters/outbound/sse-read.ts';
 
 function read(pieces: readonly (Buffer | string)[], reader = new SseReader()): SseRecord[] {
@@ -97,4 +98,13 @@ t.test('a line or a record beyond 1 MiB is an error, not memory', async (t) => {
 
 t.test('records below the cap may be many', async (t) => {
   t.equal(read([`data: ${'x'.repeat(90)}\n\n`.repeat(50)], new SseReader(100)).length, 50);
+});
+
+t.test('few-lines: a record of very many data lines is refused, however short they are, and each record has as many', async (t) => {
+  const most = ANSWER_LIMITS.frameLines;
+  for (const line of ['data:\n', 'data\n', 'data: a\r\n']) {
+    const whole = `${line.repeat(most)}\n`;
+    t.equal(read([whole, whole]).length, 2);
+    t.throws(() => read([line.repeat(most), line]), { code: 'UPSTREAM_MALFORMED', message: 'The provider sent a record of more than 10000 lines.' });
+  }
 });

@@ -62,6 +62,36 @@ t.test('what a server refuses, and what is too large or too deep, is a result', 
   t.equal(calls().length, 5);
 });
 
+t.test('in-turns: of thousands of notices beside an answer some are handed on in a turn, and too many fail their call alone', async (t) => {
+  const { url } = await httpTools(t);
+  const upstream = new Upstream();
+  t.teardown(() => upstream.close());
+  const transport = new HttpTransport({ url: new URL(url), headers: {}, maxBytes: 8_000_000, upstream });
+  let id = 0;
+  const sent = async (args: { readonly times: number; readonly events: boolean }) => {
+    const heard = { notices: 0, mostInATurn: 0, answers: [] as unknown[] };
+    let inTurn = 0;
+    transport.onmessage = (message) => {
+      if (!('method' in message)) return void heard.answers.push('result' in message ? 'result' : 'error' in message && message.error.message);
+      if (inTurn === 0) setImmediate(() => (inTurn = 0));
+      inTurn += 1;
+      heard.notices += 1;
+      heard.mostInATurn = Math.max(heard.mostInATurn, inTurn);
+    };
+    id += 1;
+    await transport.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'notices', arguments: args } });
+    return heard;
+  };
+  for (const events of [false, true]) {
+    t.match(await sent({ times: 3, events }), { notices: 3, answers: ['result'] });
+    const many = await sent({ times: 10_000, events });
+    t.match(many.answers, ['result']);
+    t.ok(many.mostInATurn > 0 && many.mostInATurn <= 100, `${many.mostInATurn} in a turn`);
+  }
+  t.match((await sent({ times: 40_000, events: true })).answers, ['The server has sent more than 1048576 bytes beside its answer.']);
+  t.match(await sent({ times: 1, events: true }), { notices: 1, answers: ['result'] });
+});
+
 t.test('a call that is cut off ends its POST', async (t) => {
   const { url, calls } = await httpTools(t);
   const { call, sessions } = sessionsRig(t);

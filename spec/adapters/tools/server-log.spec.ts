@@ -20,6 +20,34 @@ t.test('lines are dated, cut and masked, in whatever pieces they come', async (t
   t.equal(errors.lastLine, 'third');
 });
 
+t.test('of a piece with very many lines the last ones are kept, and the log says how many are not', async (t) => {
+  const path = join(testFolder(t), 'files.log');
+  const errors = new ServerErrors(path, []);
+  await errors.follow(Readable.from([Array.from({ length: 3000 }, (_, index) => `line ${index}\n`).join('')]));
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  t.equal(lines.length, 501);
+  t.match(lines[0], / \(2500 lines are left out: it writes very many\)$/);
+  t.match(lines[1], / line 2500$/);
+  t.equal(errors.lastLine, 'line 2999');
+});
+
+t.test('a server that writes as fast as it can holds up nobody: others have turns between two pieces, also of lines that say nothing', async (t) => {
+  const errors = new ServerErrors(join(testFolder(t), 'files.log'), []);
+  let turns = 0;
+  const counting = setInterval(() => (turns += 1), 1);
+  const at: number[] = [];
+  const pieces = function* (): Generator<string> {
+    for (let piece = 0; piece < 4; piece += 1) {
+      at.push(turns);
+      yield '\n'.repeat(65_536);
+    }
+  };
+  await errors.follow(Readable.from(pieces(), { highWaterMark: 1 }));
+  clearInterval(counting);
+  t.equal(at.length, 4);
+  t.ok((at[3] ?? 0) > (at[1] ?? 0), `turns before each piece: ${at}`);
+});
+
 t.test('a log that cannot be written is told, and the server is not held up', async (t) => {
   const folder = testFolder(t, { logs: 'a file' });
   const errors = new ServerErrors(join(folder, 'logs', 'files.log'), []);

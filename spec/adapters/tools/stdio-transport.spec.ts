@@ -144,6 +144,24 @@ t.test('flood-ends: answers to no request and lines that are too long or too dee
   t.equal(skipped.counts.floods, 1);
 });
 
+t.test('flood-ends: so do blank lines, and a line that does not end', async (t) => {
+  const blank = await written(1000, { messages: 5000, bytes: 1_000_000 });
+  blank.stdout.write('\n'.repeat(4999));
+  await blank.read();
+  t.same(blank.counts, { floods: 0, messages: 0 });
+  blank.stdout.write('\n');
+  await blank.read();
+  t.same(blank.counts, { floods: 1, messages: 0 });
+  const endless = await written(1000, { messages: 5000, bytes: 1_000_000 });
+  const piece = Buffer.alloc(50_000, 'y');
+  for (let at = 0; at < 20; at += 1) endless.stdout.write(piece);
+  await endless.read();
+  t.same(endless.counts, { floods: 0, messages: 0 });
+  endless.stdout.write(piece);
+  await endless.read();
+  t.same(endless.counts, { floods: 1, messages: 0 });
+});
+
 t.test('in-turns: of a server that writes faster than it is read, one piece is read in a turn, and some notices of each kind are handed on', async (t) => {
   const { stdout, counts } = await written(1_000_000);
   const notices = ['progress', 'tools/list_changed'].map((kind) => `{"jsonrpc":"2.0","method":"notifications/${kind}"}\n`);

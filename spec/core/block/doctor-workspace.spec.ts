@@ -29,6 +29,9 @@ t.test('stored credentials that no adapter can use are reported without their co
   symlinkSync('/dev/zero', join(workspace, 'auth.json'));
   t.same(problems(await blocks.check(), 'auth.json'), ['it is not a regular file']);
   rmSync(join(workspace, 'auth.json'));
+  symlinkSync('auth.json', join(workspace, 'auth.json'));
+  t.same(problems(await blocks.check(), 'auth.json'), ['ELOOP'], 'a link that leads to itself');
+  rmSync(join(workspace, 'auth.json'));
   writeFileSync(join(workspace, 'elsewhere.json'), '{}', { mode: 0o644 });
   symlinkSync(join(workspace, 'elsewhere.json'), join(workspace, 'auth.json'));
   t.same(problems(await blocks.check(), 'auth.json'), ['other users of this machine can read or write it'], 'a link is followed, as the server does');

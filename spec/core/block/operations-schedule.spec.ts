@@ -45,6 +45,20 @@ t.test('a message comes at its time, from the channel of schedules, and is answe
   t.match(await one.blocks.schedules('ada'), { schedules: [{ fired: 1, lastOutcomes: [{ messageId: message.id, status: 'done' }] }], held: null });
 });
 
+t.test('others are served between the schedules that are shown: to count the runs of a day takes some time', async (t) => {
+  const one = await clocked(t);
+  await one.create('ada', { ...RUNNABLE, schedule: Array.from({ length: 20 }, (_, at) => ({ ...BRIEF, id: `brief-${at}` })) });
+  let turns = 0;
+  let counting = setImmediate(function count() {
+    turns += 1;
+    counting = setImmediate(count);
+  });
+  t.teardown(() => clearImmediate(counting));
+  const { schedules } = await one.blocks.schedules('ada');
+  t.equal(schedules.length, 20);
+  t.ok(turns >= 20, `${turns} turns`);
+});
+
 t.test('the model sees as many earlier exchanges as the schedule says', async (t) => {
   const one = await startCore(t);
   await one.create('ada', {

@@ -34,6 +34,24 @@ t.test('a key is found until it is revoked, and the file shows it to nobody', as
   t.equal(await store.revoke('web-app'), false);
 });
 
+t.test('a key for which keys.json has no room is refused, and all others are good', async (t) => {
+  const { store, told } = storeIn(t);
+  const models = Array.from({ length: 100 }, (_, index) => `${'m'.repeat(250)}${index}`);
+  const keys: string[] = [];
+  const fill = async (): Promise<void> => {
+    for (let index = 0; index < 1000; index += 1) keys.push(await store.create(`app-${index}`, { models }));
+  };
+  await t.rejects(fill(), { code: 'INVALID_REQUEST', message: /^keys\.json would have more than 1048576 bytes/ });
+  t.ok(keys.length > 30);
+  t.same(
+    keys.filter((key) => store.find(key) === undefined),
+    [],
+  );
+  t.equal(await store.revoke('app-0'), true);
+  await store.create('new', { models });
+  t.same(told, []);
+});
+
 t.test('keys that are made at once are all kept, and each name is given once', async (t) => {
   const { store } = storeIn(t);
   const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((name) => store.create(name)));

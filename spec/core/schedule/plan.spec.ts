@@ -3,7 +3,7 @@ import {
   afterRuns,
   clientIdOf,
   dayOf,
-  dueOf,
+  dueInSteps,
   leftToday,
   nextRuns,
   runsPerDay,
@@ -19,7 +19,31 @@ const at = (time: string): number => Date.parse(time);
 const NOW = at('2026-11-20T10:00Z');
 const HOURLY: Schedule = { id: 'a', cron: '0 * * * *', message: 'x' };
 const state = (last: string) => ({ ...stateNow(undefined, timingText(HOURLY, 'UTC'), NOW), last });
+const dueOf = (...given: Parameters<typeof dueInSteps>) => {
+  const steps = dueInSteps(...given);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+};
 const due = (schedule: Schedule, last: string, now: number) => dueOf(schedule, timingOf(schedule, 'UTC'), state(last), now);
+
+t.test('in-steps: missed runs are counted some at a time, and none before the first step', async (t) => {
+  const minutely = timingOf({ cron: '* * * * *' }, 'UTC');
+  let looks = 0;
+  const timing = {
+    next: (after: number, last: number) => {
+      looks += 1;
+      return minutely.next(after, last);
+    },
+  };
+  const steps: number[] = [];
+  for (const _ of dueInSteps(HOURLY, timing, state('2026-11-10T10:00:00Z'), NOW)) {
+    steps.push(looks);
+    looks = 0;
+  }
+  t.equal(steps[0], 1);
+  t.ok(steps.length >= 5);
+  t.ok(Math.max(...steps) <= 250, `looks in each step: ${steps}`);
+  t.same([...dueInSteps(HOURLY, minutely, state('2026-11-20T09:59:00Z'), NOW)], [], 'one that is in time needs none');
+});
 
 t.test('a new schedule begins now, and one with other times begins again, but never earlier', async (t) => {
   t.match(stateNow(undefined, 'a', NOW), { last: '2026-11-20T10:00:00.000Z', next: null, fired: 0, pausedBecause: null });

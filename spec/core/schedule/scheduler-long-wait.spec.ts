@@ -115,10 +115,39 @@ t.test('others are served between the schedules of a block that have missed many
   t.ok(between > 0);
 });
 
+t.test('counted-in-turns: where many blocks have missed many runs at once, as after a sleep, each turn counts some of one of them', async (t) => {
+  const rigs = Array.from({ length: 20 }, () => rig(t, [EVERY_MINUTE]));
+  let inTurn = 0;
+  let most = 0;
+  const { nextRun } = Cron.prototype;
+  Cron.prototype.nextRun = function (this: Cron, after) {
+    inTurn += 1;
+    return nextRun.call(this, after);
+  };
+  t.teardown(() => {
+    Cron.prototype.nextRun = nextRun;
+  });
+  for (const { scheduler, block } of rigs) scheduler.see(block);
+  while (rigs.some(({ sent }) => sent.length === 0)) {
+    await new Promise((resolve) => setImmediate(resolve));
+    most = Math.max(most, inTurn);
+    inTurn = 0;
+  }
+  t.ok(most <= 600, `${most} looks in one turn`);
+  const [{ scheduler, block, sent, one }] = [rig(t, [EVERY_MINUTE])];
+  scheduler.see(block);
+  await new Promise((resolve) => setImmediate(resolve));
+  one.state = 'stopped';
+  await settled();
+  t.strictSame([sent, one.states['often']?.last], [[], '2026-11-17T10:00:00.000Z'], 'the runs of a block that stops meanwhile wait');
+});
+
 t.test('what a day costs is worked out for schedules that have cost something', async (t) => {
   const config = { schedule: [EVERY_MINUTE], budget: { timezone: 'UTC' } } as unknown as BlockConfig;
   const shown = (entries: unknown[]) => viewsOf({ config, states: {}, entries: entries as ChatEntry[], now: NOW });
   t.ok((await countsLooks(t, () => shown([]))) < 10);
   const run = { id: 'm1', role: 'user', status: 'done', timestamp: '2026-11-20T10:00:00.000Z', clientId: 'schedule:often:2026-11-20T10:00:00.000Z' };
   t.match(shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.01 }]), [{ costsAbout: { perRunUsd: 0.01, runsPerDay: 48 } }]);
+  const again = await countsLooks(t, () => shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.02 }]));
+  t.ok(again < 10, `${again} looks: the page reads it at each change, and it is counted once a day`);
 });

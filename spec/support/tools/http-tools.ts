@@ -71,6 +71,12 @@ export async function httpTools(
       response.write(event({ method: 'notifications/progress', params: { progressToken: id, progress: 1 } }));
       response.end(event(said(id, 'streamed')));
     },
+    notices: (id, response, { times, events }) => {
+      const notice = { method: 'notifications/tools/list_changed' };
+      const all = [...Array.from({ length: Number(times) }, () => notice), said(id, 'after all')];
+      if (events === true) response.writeHead(200, EVENTS).end(all.map(event).join(''));
+      else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(all.map((body) => ({ jsonrpc: '2.0', ...body }))));
+    },
     open: (id, response) => void response.writeHead(200, EVENTS).write(event(said(id, 'answered, and left open'))),
     reset: (_id, response) => response.socket?.resetAndDestroy(),
     cut: (_id, response) => void response.writeHead(200, EVENTS).end(': nothing\n\n'),

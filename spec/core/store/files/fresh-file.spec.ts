@@ -167,6 +167,19 @@ t.test('a rewrite is made from the newest content, and made again if the file ch
   t.same(readdirSync(dirname(path)), ['file'], 'no temporary file is left');
 });
 
+t.test('what is too large to be read again is not written, and what was there stays', async (t) => {
+  const path = join(t.testdir({ file: 'before' }), 'file');
+  const seen: FileState[] = [];
+  const file = new FreshFile(path, (state) => seen.push(state), undefined, undefined, 10);
+  await t.rejects(
+    file.rewrite(() => 'é'.repeat(6)),
+    { code: 'INVALID_REQUEST', message: 'file would have more than 10 bytes with this change. Remove something from it first.' },
+  );
+  t.equal(readFileSync(path, 'utf8'), 'before');
+  t.equal(await file.rewrite(() => 'é'.repeat(5)), true, 'so much may be in it');
+  t.match(seen, [{ text: 'before' }, { kind: 'text', text: 'é'.repeat(5) }]);
+});
+
 t.test('a rewrite may remove the file, unless it changes meanwhile', async (t) => {
   const { path, seen, file } = watched(t, 'one');
   let asked = 0;

@@ -53,6 +53,28 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.same(told, [0, 5, 6, 4, 7]);
   });
 
+  t.test('changes that come at once to one server are each made once', async (t) => {
+    const { database } = await migrated(t);
+    const settings = await PostgresSettings.open(database);
+    t.teardown(() => settings.close());
+    const keys = settings.open('keys', NUMBER, () => undefined);
+    let statements = 0;
+    database.timing = (work) => {
+      statements += 1;
+      return work();
+    };
+    const changes = Array.from({ length: 60 }, (_, index) =>
+      keys.update(({ good = 0 }) => {
+        if (index === 7) throw new Error('this one is refused');
+        return good + 1;
+      }),
+    );
+    const outcomes = await Promise.allSettled(changes);
+    t.equal(keys.now().good, 59);
+    t.equal(outcomes.filter(({ status }) => status === 'rejected').length, 1, 'a change that fails holds up no other');
+    t.ok(statements < 60 * 3, `${statements} statements`);
+  });
+
   t.test('without a first look there are no settings', async (t) => {
     const { openByProxy } = await migrated(t);
     const { database, proxy } = await openByProxy();
