@@ -2,9 +2,24 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { clientSecret, isFresh, keepRecord, recordOf, renewsItself, type SignInRecord, signInFault, viewOf } from '../../../../adapters/tools/oauth/records.ts';
-import { createBus } from '../../../../core/bus.ts';
+import {
+  begunOf,
+  clientSecret,
+  forgetProgram,
+  isFresh,
+  keepBegun,
+  keepRecord,
+  neededSecret,
+  recordOf,
+  renewsItself,
+  type SignInRecord,
+  secretFor,
+  signInFault,
+  viewOf,
+} from '../../../../adapters/tools/oauth/records.ts';
 import { CredentialStore } from '../../../../core/auth/credentials.ts';
+import { createBus } from '../../../../core/bus.ts';
+import { sha256 } from '../../../../core/index.ts';
 
 const PERSON: SignInRecord = {
   issuer: 'https://auth.example',
@@ -57,6 +72,45 @@ t.test('tokens are secrets of the file, an issuer and a scope are none; the sect
   t.equal(clientSecret(credentials, 'crm'), 'canary-secret');
   t.equal(clientSecret(credentials, '__proto__'), undefined);
   t.strictSame(Object.keys(JSON.parse(readFileSync(file, 'utf8')).oauth.crm), [PERSON.issuer], 'by issuer');
+});
+
+t.test('a stored secret goes to the issuer that mcp.json names, or to the one that was signed in to with it', async (t) => {
+  const { credentials } = store(t);
+  await credentials.setServerSecrets('crm', { client_secret: 'stored' });
+  const withSecret: SignInRecord = { ...PERSON, method: 'client_secret_basic', secretHash: sha256('stored') };
+  const named = { ...PLACE, oauth: { grant: 'authorization_code' as const, issuer: PERSON.issuer } };
+  const before = { ...withSecret, secretHash: sha256('the one before') };
+  t.equal(secretFor(credentials, PLACE, withSecret), 'stored');
+  t.throws(() => secretFor(credentials, PLACE, before), { message: /made with another secret .* `blockhouse tools login crm`/ });
+  t.equal(secretFor(credentials, named, before), 'stored');
+  t.equal(secretFor(credentials, PLACE, { ...before, clientSecret: 'registered' }), 'registered', 'a client of its own has its own');
+  for (const method of ['none', 'private_key_jwt'] as const) t.equal(secretFor(credentials, PLACE, { ...before, method }), undefined, method);
+});
+
+t.test('a program needs a secret, or a key where none is in a file; a person needs neither', async (t) => {
+  t.equal(neededSecret({ grant: 'client_credentials' }), 'client_secret');
+  t.equal(neededSecret({ grant: 'client_credentials', method: 'private_key_jwt' }), 'client_key');
+  t.equal(neededSecret({ grant: 'client_credentials', method: 'private_key_jwt', keyFile: 'key.pem' }), undefined);
+  t.equal(neededSecret({ grant: 'authorization_code' }), undefined);
+});
+
+t.test('a sign-in that has begun stays beside the one that counts, until it is forgotten', async (t) => {
+  const { credentials, file } = store(t);
+  const begun = { stateHash: 'h', codeSecret: 'verifier', redirectURI: 'http://127.0.0.1/cb', endsAt: 5, namesIssuer: true, record: PERSON };
+  await keepBegun(credentials, 'crm', begun);
+  await keepRecord(credentials, 'crm', { ...PERSON, grant: 'client_credentials' });
+  t.match(begunOf(credentials, 'crm'), begun);
+  await forgetProgram(credentials, 'crm');
+  t.strictSame(Object.keys(JSON.parse(readFileSync(file, 'utf8')).oauth.crm), ['begun'], 'what the program got is gone');
+  await keepRecord(credentials, 'crm', PERSON);
+  await forgetProgram(credentials, 'crm');
+  t.match(recordOf(credentials, PLACE), PERSON, 'what a person got stays');
+  await keepBegun(credentials, 'crm', undefined);
+  t.equal(begunOf(credentials, 'crm'), undefined);
+  for (const bad of [1, {}, { ...begun, record: 1 }, { ...begun, stateHash: 1 }, { ...begun, endsAt: 'never' }]) {
+    writeFileSync(file, JSON.stringify({ oauth: { crm: { begun: bad } } }));
+    t.equal(begunOf(credentials, 'crm'), undefined, JSON.stringify(bad));
+  }
 });
 
 t.test('what is not as we write it is no sign-in', async (t) => {
