@@ -1,6 +1,6 @@
 // The lines of a journal.
 import t from 'tap';
-import { parseRunLines, runFile, runFileOf, runLine, runName } from '../../../../core/store/parts/run-lines.ts';
+import { checkRunLines, parseRunLines, runFile, runFileOf, runLine, runName } from '../../../../core/store/parts/run-lines.ts';
 import { callRecord, modelRecord } from '../../../support/tools/records.ts';
 
 t.test('what follows the last newline is not there', async (t) => {
@@ -14,6 +14,22 @@ t.test('a wrong line is named by its number, and an unknown kind is kept', async
   t.throws(() => parseRunLines(Buffer.from('{"t":"unknown","call":"1.1"}\n')), /line 1: why is required/);
   t.throws(() => parseRunLines(Buffer.from(runLine(modelRecord(2 ** 53)))), /line 1: its step is above 999999999/, 'no step comes after it');
   t.match(parseRunLines(Buffer.from('{"t":"later"}\n')).records, [{ t: 'later' }]);
+});
+
+t.test('in-turns: others are served while a long journal from elsewhere is checked, and a longer one than a run writes is refused', async (t) => {
+  const lines = (count: number): Buffer => Buffer.from('{"t":"later"}\n'.repeat(count));
+  let turns = 0;
+  let isDone = false;
+  const turn = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await checkRunLines(lines(250_000));
+  t.ok(turns > 1, `${turns} turns`);
+  await t.rejects(checkRunLines(lines(250_001)), { message: 'it has more than 250000 lines' });
+  isDone = true;
+  await t.rejects(checkRunLines(Buffer.from(`${runLine(modelRecord(1))}x\n`)), { message: /^line 2: it is not valid JSON/ });
 });
 
 t.test('a journal has the name of its message, whatever a person has written as its id', async (t) => {
