@@ -97,5 +97,10 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.ok(names.includes('ledger_2020_01'), 'the ledger is kept');
     await ask("insert into bh.log_line (at, block_id, file, place, node, bytes) values (now() + interval '6 days', 1, 'f', 0, 'n', 'x')");
     t.same(await ask('select from bh.log_line_rest'), []);
+    const add = (days: number) =>
+      ask(`insert into bh.log_line (at, block_id, file, place, node, bytes) values (now() - interval '${days} days', 1, 'f', ${days}, 'n', 'x')`);
+    for (const days of [2, 9]) await add(days);
+    await all[0]?.keep();
+    t.same(await ask('select place::int from bh.log_line_rest'), [{ place: 2 }], 'what is as old as a part that goes is gone');
   });
 });
