@@ -18,7 +18,7 @@ import { JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from '../../parts/block-layout.ts';
 import { DOCUMENTS, type DocumentCodec, SCHEDULES } from '../../parts/documents.ts';
-import { checkRunLines, MAX_JOURNAL_BYTES } from '../../parts/run-lines.ts';
+import { MAX_ARCHIVED_LINES, MAX_JOURNAL_BYTES, parseRunLines } from '../../parts/run-lines.ts';
 
 /** The files of a block, each with its one writer. */
 export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F]> } & { readonly conversation: Conversation };
@@ -106,7 +106,7 @@ async function checkJournals(folder: string): Promise<void> {
   for (const name of names.filter((one) => one.endsWith('.jsonl')).sort()) {
     const content = await readRegular(join(folder, 'runs', name), MAX_JOURNAL_BYTES);
     try {
-      if (content !== undefined) await checkRunLines(content);
+      if (content !== undefined) await parseRunLines(content, MAX_ARCHIVED_LINES);
     } catch (error) {
       throw invalidRequest('', `The runs/${name} in the archive can't be used: ${(error as Error).message}.`);
     }
