@@ -4,7 +4,8 @@
 // no-patterns: regular expressions of a server are not run, because one can take exponential time.
 // counted-references: a few definitions that name each other twice are followed 2^n times, and one that names itself for ever. So references are counted as they are
 //   followed, and never copied into each other when a schema is compiled.
-// counted-branches: each value may be compared with all that stands below `anyOf`, `contains` and the like. So more values than there is room for are not checked.
+// counted-comparisons: a value may be compared with all that stands below `anyOf`, `contains` and the like. So each part of a schema counts when a value comes to it, and a check
+//   ends where there are too many.
 // looked-up: `uniqueItems` compares each item with each other one, which takes minutes for tens of thousands. Here each is looked up.
 // compiled-once: a schema takes a millisecond to compile and the largest half a second, so what was compiled is kept for later messages, by the text of the schema.
 import { createRequire } from 'node:module';
@@ -26,13 +27,15 @@ const NAMES: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'
 const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required', 'dependentRequired']);
 /** counted-references. So many are followed in one check. */
 const MAX_FOLLOWED = 10_000;
-/** counted-branches. As many comparisons in one check, which take some tenths of a second where each of them fails. */
+/** counted-comparisons. As many in one check, which take some tenths of a second. */
 const MAX_COMPARED = 1_000_000;
-/** A text of so many characters counts as two values: how long it is, is counted again for each bound. */
-const TEXT_PART = 512;
-const BRANCHES: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames', 'dependentSchemas', 'enum', 'const']);
-/** Our own keyword beside each reference. */
-const COUNTED = 'blockhouse:followed';
+/** A text of so many characters counts as one more value where it is bounded: how long it is, is counted again for each bound. */
+const TEXT_PART = 128;
+/** Keywords that look at all fields of an object. */
+const FIELDS = ['additionalProperties', 'unevaluatedProperties', 'propertyNames', 'minProperties', 'maxProperties', 'const'];
+/** Our own keywords: beside each reference, and in each schema with what a comparison with it counts. */
+const FOLLOWED = 'blockhouse:followed';
+const COMPARED = 'blockhouse:compared';
 const TOO_MUCH = 'The arguments can not be checked: the schema of the tool follows too many references.';
 const TOO_MANY = 'The arguments can not be checked: they have too many values for the schema of the tool. Send fewer at a time.';
 /** compiled-once. The most that is kept, and the longest schemas together. */
@@ -42,15 +45,39 @@ const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef']);
 
 const load = createRequire(import.meta.url);
 let loaded: Ajv2020 | undefined;
-/** How many references the check under way may still follow. */
-let room = 0;
+/** How many references the check under way may still follow, and what it may still compare. */
+let references = 0;
+let comparisons = 0;
 
 class TooMuch extends Error {}
 
 function follow(): boolean {
-  room -= 1;
-  if (room < 0) throw new TooMuch();
+  references -= 1;
+  if (references < 0) throw new TooMuch(TOO_MUCH);
   return true;
+}
+
+function compare(weight: number, value: unknown, schema: JsonRecord = {}): boolean {
+  comparisons -= weight + lookedThrough(value, schema);
+  if (comparisons < 0) throw new TooMuch(TOO_MANY);
+  return true;
+}
+
+/** What the schema counts of a value besides those schemas in it that count by themselves. */
+function lookedThrough(value: unknown, schema: JsonRecord): number {
+  if (typeof value === 'string') return (schema['maxLength'] ?? schema['minLength']) === undefined ? 0 : value.length / TEXT_PART;
+  if (Array.isArray(value)) return schema['uniqueItems'] === true ? sizeOf(value) : 0;
+  if (!isObject(value)) return 0;
+  const { enum: choices } = schema;
+  const times = (FIELDS.some((name) => schema[name] !== undefined) ? 1 : 0) + (Array.isArray(choices) ? choices.length : 0);
+  return times === 0 ? 0 : times * Object.keys(value).length;
+}
+
+/** How many values there are, and long texts for more than one. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return 1 + value.length / TEXT_PART;
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, inner) => sum + sizeOf(inner), 1);
 }
 
 /** looked-up. */
@@ -70,7 +97,8 @@ function ajv(): Ajv2020 {
       inlineRefs: false,
       code: { optimize: false },
     });
-    loaded.addKeyword({ keyword: COUNTED, before: '$ref', schema: false, validate: follow });
+    loaded.addKeyword({ keyword: FOLLOWED, before: '$ref', schema: false, validate: follow });
+    loaded.addKeyword({ keyword: COMPARED, before: FOLLOWED, validate: compare });
     loaded.removeKeyword('uniqueItems');
     loaded.addKeyword({
       keyword: 'uniqueItems',
@@ -149,32 +177,17 @@ function make(schema: JsonRecord): Made {
 function compiled(schema: JsonRecord): ArgumentCheck {
   const validate: ValidateFunction = ajv().compile(bounded(schema));
   ajv().removeSchema(); // a cache of what servers send would only grow
-  const most = MAX_COMPARED / (1 + branchesOf(schema));
   return (args) => {
-    const left = most - sizeOf(args);
-    if (left < 0) return TOO_MANY; // counted-branches
-    room = Math.min(MAX_FOLLOWED, left);
+    references = MAX_FOLLOWED;
+    comparisons = MAX_COMPARED;
     try {
       return validate(args) ? undefined : wording(validate.errors?.[0]);
     } catch (error) {
-      if (error instanceof TooMuch || error instanceof RangeError) return TOO_MUCH; // the second one is of the stack
+      if (error instanceof TooMuch) return error.message;
+      if (error instanceof RangeError) return TOO_MUCH; // of the stack
       throw error;
     }
   };
-}
-
-/** How many values of a schema a value may be compared with besides those of its own place. */
-function branchesOf(schema: unknown): number {
-  if (Array.isArray(schema)) return schema.reduce<number>((sum, inner) => sum + branchesOf(inner), 0);
-  if (!isObject(schema)) return 0;
-  return Object.entries(schema).reduce((sum, [name, inner]) => sum + (BRANCHES.has(name) ? 1 + countUpTo(inner, MAX_NODES) : branchesOf(inner)), 0);
-}
-
-/** How many values arguments have, and long texts for more than one. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return 1 + value.length / TEXT_PART;
-  if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce<number>((sum, inner) => sum + sizeOf(inner), 1);
 }
 
 /** The part of a schema that is looked at. Throws an Error for one that is too large, or refers to other documents; compiles nothing. */
@@ -192,9 +205,18 @@ function cleaned(value: JsonRecord, isNames: boolean): Record<string, unknown> {
     else if (!LEFT_OUT.has(name)) kept[name] = cleanedValue(inner, NAMES.has(name));
     if (isNames || !REFERENCES.has(name)) continue;
     if (!(typeof inner === 'string' && inner.startsWith('#'))) throw new Error(`its schema refers to another document (${String(inner).slice(0, 100)})`);
-    kept[COUNTED] = true;
+    kept[FOLLOWED] = true;
   }
-  return kept;
+  return isNames ? kept : { ...kept, [COMPARED]: weightOf(kept) };
+}
+
+/** What a comparison with a schema counts, without the schemas in it. */
+function weightOf(schema: JsonRecord): number {
+  return Object.entries(schema).reduce((sum, [name, inner]) => {
+    if (VALUES.has(name)) return sum + countUpTo(inner, MAX_NODES);
+    if (Array.isArray(inner)) return sum + inner.length;
+    return NAMES.has(name) && isObject(inner) ? sum + Object.keys(inner).length : sum;
+  }, 1);
 }
 
 function cleanedValue(value: unknown, isNames: boolean): unknown {

@@ -85,8 +85,12 @@ export class RunState {
   readonly #calls = new Map<string, CallState>();
   /** All steps of all runs. */
   readonly steps: StepState[] = [];
+  /** By its number, the last one that has it. */
+  readonly #byNumber = new Map<number, StepState>();
   /** Where those of the last run begin (own-steps). */
   #ownFrom = 0;
+  /** The tools of the last run, and those that were added since. */
+  #tools = new Set<string>();
   /** How many records there are. */
   count = 0;
   /** The record of the last run. */
@@ -104,7 +108,7 @@ export class RunState {
 
   /** The last step of the last run. */
   get last(): StepState | undefined {
-    return this.ownSteps.at(-1);
+    return this.steps.length > this.#ownFrom ? this.steps.at(-1) : undefined;
   }
 
   /** The number of the last step of all runs. */
@@ -163,6 +167,7 @@ export class RunState {
         this.end = undefined;
         this.hasGotOn = false;
         this.added.length = 0;
+        this.#tools = new Set(record.tools);
         return;
       case 'resume':
         this.hasGotOn = false;
@@ -192,12 +197,17 @@ export class RunState {
 
   #begin({ step, provider, model, at }: Record<'model'>): void {
     const known = this.last;
-    if (known?.step === step) Object.assign(known, { provider, model, begunAt: at });
-    else this.steps.push({ step, run: this.run?.run ?? 1, provider, model, begunAt: at, answer: undefined, calls: [] });
+    if (known?.step === step) {
+      Object.assign(known, { provider, model, begunAt: at });
+      return;
+    }
+    const next: StepState = { step, run: this.run?.run ?? 1, provider, model, begunAt: at, answer: undefined, calls: [] };
+    this.steps.push(next);
+    this.#byNumber.set(step, next);
   }
 
   #answered(record: Record<'answer'>): void {
-    const step = this.steps.findLast((one) => one.step === record.step);
+    const step = this.#byNumber.get(record.step);
     if (step === undefined || step.answer !== undefined) return;
     step.answer = record;
     for (const asked of record.calls) {
@@ -262,7 +272,11 @@ export class RunState {
 
   /** same-list. */
   #add(tools: readonly string[]): void {
-    for (const tool of tools) if (this.run?.tools.includes(tool) !== true && !this.added.includes(tool)) this.added.push(tool);
+    for (const tool of tools) {
+      if (this.#tools.has(tool)) continue;
+      this.#tools.add(tool);
+      this.added.push(tool);
+    }
   }
 }
 

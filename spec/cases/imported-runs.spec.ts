@@ -119,6 +119,19 @@ t.test('a bundle with a journal that can not be read is refused, so that nothing
   );
 });
 
+t.test('a small bundle with a journal of millions of lines is refused', async (t) => {
+  const ada = crashedIn([], ASKS, { status: 'failed', processed: true }).blocks.ada;
+  const files = { blocks: { ada: { ...ada, runs: { 'm1.jsonl': '{"t":"later"}\n'.repeat(2_000_000) } } } };
+  const from = await toolCore(t, { rules: ASKS, say: () => 'Hello.', files });
+  const bundle = await from.blocks.export('ada');
+  const refusal = { code: 'INVALID_REQUEST', message: "The runs/m1.jsonl in the archive can't be used: it has more than 250000 lines." };
+  await t.rejects(from.blocks.import(bundle, 'bob'), refusal);
+  t.test('in a database', { skip: noPostgres }, async (t) => {
+    const one = await toolCore(t, { rules: ASKS, say, store: await connectStore(await migratedStore(t)) });
+    await t.rejects(one.blocks.import(bundle, 'bob'), refusal);
+  });
+});
+
 t.test('a price in a journal of elsewhere makes nothing cheaper', async (t) => {
   const call: RunRecord = { t: 'call', call: '1.1', at: AT, try: 1, pin: 'pin-of-pay', usd: -1000 };
   const files = crashedIn([runRecord(), ...PLANNED, call], ASKS, { status: 'failed', processed: true });

@@ -2,8 +2,10 @@
 //
 // torn-is-unwritten: what follows the last newline was never confirmed to anybody, so it is not there.
 // skipped-kinds: a record of a kind that this version does not know keeps its number and says nothing.
+// in-turns: others are served while a long journal is read. One in an archive may come from anybody, and a small archive may hold millions of lines, so their number is bounded there.
 import { createHash } from 'node:crypto';
 import { isObject } from '../../base/json.ts';
+import { nextTurn } from '../../base/next-turn.ts';
 import { parseBytes } from '../../base/strict-json.ts';
 import { RunRecord } from '../../schemas/chat-entry.ts';
 import { compile, faultOf, type Validator } from '../../schemas/validate.ts';
@@ -16,6 +18,10 @@ export const REF = /^\d{1,9}\.\d{1,9}p?$/;
 const MAX_STEP = 999_999_999;
 /** More than the longest run writes. */
 export const MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
+/** Of a journal in an archive; the longest run writes a third of that. */
+export const MAX_ARCHIVED_LINES = 250_000;
+/** in-turns. */
+const SLICE_MS = 10;
 /** Of all whole results of a block. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
@@ -42,13 +48,21 @@ export function runLine(record: RunRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
 
-/** The records of a journal, and how many bytes they take: more than that was torn. Throws an Error that names the line and what is wrong with it. */
-export function parseRunLines(bytes: Buffer): { readonly records: RunRecord[]; readonly size: number } {
+/**
+ * The records of a journal, and how many bytes they take: more than that was torn. Rejects with an Error that names the line and what is wrong with it, or where there are
+ * more than `most`. in-turns.
+ */
+export async function parseRunLines(bytes: Buffer, most = Number.POSITIVE_INFINITY): Promise<{ readonly records: RunRecord[]; readonly size: number }> {
   const records: RunRecord[] = [];
   let size = 0;
+  let until = performance.now() + SLICE_MS;
   for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, size)) {
+    if (records.length >= most) throw new Error(`it has more than ${most} lines`);
     records.push(recordIn(bytes.subarray(size, end), records.length + 1));
     size = end + 1;
+    if (performance.now() < until) continue;
+    await nextTurn();
+    until = performance.now() + SLICE_MS;
   }
   return { records, size }; // torn-is-unwritten
 }

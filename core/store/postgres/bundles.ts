@@ -22,7 +22,7 @@ import type { CopiedRun } from '../parts/copied.ts';
 import { DOCUMENTS, type DocumentCodec, SCHEDULES, stoppedConfig } from '../parts/documents.ts';
 import { LastOfEach } from '../parts/last-of-each.ts';
 import { endOfPiece } from '../parts/log-lines.ts';
-import { parseRunLines } from '../parts/run-lines.ts';
+import { MAX_ARCHIVED_LINES, parseRunLines } from '../parts/run-lines.ts';
 import type { BlockContents, BlockRef, Entries, ScheduleStates } from '../port.ts';
 import type { Built } from '../store.ts';
 import { listColumns, nameTaken } from './documents.ts';
@@ -147,7 +147,7 @@ export async function unpackBlock(database: Database, bundle: Uint8Array, { want
     ...someSchedules(schedules),
   };
   const entries = await entriesIn(files, now);
-  for (const [path, bytes] of files) if (/^runs\/.*\.jsonl$/.test(path)) checked(path, () => parseRunLines(bytes));
+  for (const [path, bytes] of files) if (/^runs\/.*\.jsonl$/.test(path)) await parseRunLines(bytes, MAX_ARCHIVED_LINES).catch(unusable(path));
   await accept(config);
   await database
     .transaction(async (run) => {
@@ -322,6 +322,12 @@ function checked<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw invalidRequest('', `The ${file} in the archive can't be used: ${(error as Error).message.replace(/\.$/, '')}.`);
+    return unusable(file)(error);
   }
+}
+
+function unusable(file: string): (error: unknown) => never {
+  return (error) => {
+    throw invalidRequest('', `The ${file} in the archive can't be used: ${(error as Error).message.replace(/\.$/, '')}.`);
+  };
 }

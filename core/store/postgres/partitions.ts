@@ -1,9 +1,9 @@
 // The parts of the tables that grow with time: months of the ledger, days of the calls of clients and of the lines of logs.
 //
 // ahead: they are made a week before they are needed, by one server at a time. The part for all other times stays empty; rows that lie there keep a part from being made.
-// kept-for-a-week: days go as a whole.
+// kept-for-a-week: days go as a whole, and with them rows for whose day there was no part any more, such as a call that a killed server had left long ago.
 import type { Database, Run } from './pool.ts';
-import { ALL_PARTS, LOCK_PARTS, makePart, removePart } from './sql/partitions.ts';
+import { ALL_PARTS, clearRest, LOCK_PARTS, makePart, removePart } from './sql/partitions.ts';
 import { Upkeep } from './upkeep.ts';
 
 const EVERY_MS = 3_600_000;
@@ -44,6 +44,8 @@ export class Partitions extends Upkeep {
       const now = rows[0]?.now.getTime() ?? Date.now();
       for (const part of partsAt(now)) if (!names.has(part.name)) await run(makePart(part));
       for (const name of names) if (isOld(name, now)) await run(removePart(name));
+      const before = new Date(now - (now % DAY_MS) - KEPT_DAYS * DAY_MS).toISOString();
+      for (const { table, isKept } of TABLES) if (!isKept) await run(clearRest(table), [before]); // kept-for-a-week
     });
   }
 }

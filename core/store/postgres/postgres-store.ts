@@ -200,7 +200,7 @@ class PostgresStore implements Store {
     options.settings.told(() => posts.tell({ what: 'setting' }));
   }
 
-  /** Joins. Rejects with STORE_UNREACHABLE, or with WORKSPACE_DAMAGED for a copy that is not whole. */
+  /** Joins. Rejects with STORE_UNREACHABLE, with WORKSPACE_DAMAGED for a copy that is not whole, or with the system's own error; nothing is left open then. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { database, direct, bus } = options;
     database.timing = (work) => bus.time('database', work);
@@ -220,8 +220,14 @@ class PostgresStore implements Store {
         what: 'database',
         error: 'notices between servers do not arrive; set BLOCKHOUSE_STORE_DIRECT to an address past the pooler. Until then changes are found within a second',
       });
-    const posts = await PostgresSignals.open({ database, telling, direct, node: membership.node, onSilent });
-    const notes = await options.openNotes?.(posts.workspace, () => store.now());
+    const ends: (() => Promise<unknown>)[] = [() => telling.close(), () => membership.leave()];
+    const endAll = async (error: unknown): Promise<never> => {
+      for (const end of ends) await end().catch(() => undefined);
+      throw error;
+    };
+    const posts = await PostgresSignals.open({ database, telling, direct, node: membership.node, onSilent }).catch(endAll);
+    ends.unshift(() => posts.close());
+    const notes = await options.openNotes?.(posts.workspace, () => store.now()).catch(endAll);
     const store: PostgresStore = new PostgresStore(options, telling, posts, membership, notes);
     store.#timeline = await timelineOf(database);
     membership.start();

@@ -24,7 +24,7 @@ export async function runFilesOf(run: Run, block: number): Promise<CopiedRun[]> 
   return files.sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-/** Adds a file to a block that has none of its name. Throws an Error that names the line of a journal and what is wrong with it. */
+/** Adds a file to a block that has none of its name. Rejects with an Error that names the line of a journal and what is wrong with it. */
 export async function addRunFile(run: Run, block: number, { file, at = new Date(), bytes }: CopiedRun): Promise<void> {
   const place = runFileOf(file);
   if (place === undefined) return;
@@ -33,7 +33,7 @@ export async function addRunFile(run: Run, block: number, { file, at = new Date(
     await run(sql.ADD_RESULT, [block, place.run, place.ref, at.toISOString(), whole]);
     return;
   }
-  const { records, size } = parseRunLines(whole);
+  const { records, size } = await parseRunLines(whole);
   let number = 0;
   for (const lines of inPieces(whole.subarray(0, size).toString('utf8').split('\n').slice(0, -1))) {
     await run(sql.ADD_RECORDS, [block, place.run, number, lines]); // same-lines

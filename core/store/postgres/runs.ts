@@ -96,7 +96,7 @@ export class PostgresRuns {
     const run = runName(messageId);
     const rows = await this.#database.query<{ record: string }>(sql.STEPS, [this.#block, run]);
     try {
-      return parseRunLines(journalOf(rows));
+      return await parseRunLines(journalOf(rows));
     } catch (error) {
       const text = `${runFile(run)} can't be used: ${(error as Error).message}. Repair it in the database.`;
       throw new BlockhouseError('BLOCK_DAMAGED', text, { cause: error });

@@ -44,27 +44,62 @@ t.test('definitions that name each other again and again are not followed for ev
   }
 });
 
-t.test('counted-branches: a value is compared with every branch of a schema, so where there are many, many values are not checked', async (t) => {
+t.test('counted-comparisons: a value is compared with every branch of a schema, so where there are many, many values are not checked', async (t) => {
   const branches = Array.from({ length: 600 }, (_, at) => ({ const: at }));
   const of = (items: object): object => ({ type: 'object', properties: { a: { type: 'array', ...items } } });
   const leads = { ...of({ items: { $ref: '#/$defs/any' } }), $defs: { any: { anyOf: branches } } };
-  for (const schema of [
-    of({ items: { anyOf: branches } }),
-    of({ contains: { anyOf: branches } }),
-    of({ items: { enum: branches.map((_, at) => [at]) } }),
-    leads,
-  ]) {
+  for (const [schema, value] of [
+    [of({ items: { anyOf: branches } }), 599],
+    [of({ contains: { anyOf: branches } }), -1],
+    [of({ items: { enum: branches.map((_, at) => [at]) } }), [599]],
+    [leads, 599],
+  ] as const) {
     const check = argumentCheck(schema as Record<string, unknown>);
-    t.match(check({ a: Array.from({ length: 40_000 }, () => -1) }), /too many values for the schema of the tool/);
-    t.notMatch(check({ a: [-1, -2] }) ?? '', /too many/, 'few are checked');
+    t.match(check({ a: Array.from({ length: 40_000 }, () => value) }), /too many values for the schema of the tool/);
+    t.notMatch(check({ a: [value, value] }) ?? '', /too many/, 'few are checked');
   }
   const twice = (at: number): object => ({ allOf: [{ $ref: `#/$defs/a${at + 1}` }, { $ref: `#/$defs/a${at + 1}` }] });
   const last = { anyOf: [...branches, {}] };
   const defs = { ...Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`a${at}`, twice(at)])), a12: last };
-  t.match(argumentCheck({ type: 'object', $defs: defs, properties: { a: { $ref: '#/$defs/a0' } } })({ a: 1 }), /follows too many references/);
-  t.match(argumentCheck({ type: 'object', properties: { a: { anyOf: [...branches, { maxLength: 5 }] } } })({ a: 'x'.repeat(4_000_000) }), /too many values/);
+  t.match(argumentCheck({ type: 'object', $defs: defs, properties: { a: { $ref: '#/$defs/a0' } } })({ a: 1 }), /too many values/);
+  const texts = branches.map((_, at) => ({ maxLength: at }));
+  t.match(argumentCheck({ type: 'object', properties: { a: { anyOf: texts } } })({ a: 'x'.repeat(4_000_000) }), /too many values/);
+  const each = (branch: object): object => ({
+    type: 'object',
+    properties: { a: { anyOf: Array.from({ length: 300 }, (_, at) => ({ ...branch, minItems: 1e6 + at })) } },
+  });
+  const numbers = Array.from({ length: 50_000 }, (_, n) => n);
+  t.match(argumentCheck(each({ type: 'array', uniqueItems: true }) as Record<string, unknown>)({ a: numbers }), /too many values/);
+  const fields = Object.fromEntries(numbers.map((n) => [`f${n}`, n]));
+  for (const looked of [{ additionalProperties: false }, { minProperties: 1e6 }, { unevaluatedProperties: false }, { const: {} }, { enum: [{}] }])
+    t.match(argumentCheck(each(looked) as Record<string, unknown>)({ a: fields }), /too many values/);
   const rows = argumentCheck(of({ items: { type: 'object', properties: { kind: { enum: ['x', 'y'] }, n: { type: 'integer' } } } }) as Record<string, unknown>);
   t.equal(rows({ a: Array.from({ length: 50_000 }, (_, n) => ({ kind: 'x', n })) }), undefined, 'many values of a usual schema are checked');
+});
+
+t.test('a document of many parts is checked by a schema with a choice for each kind of part', async (t) => {
+  const kinds = Array.from({ length: 20 }, (_, at) => `kind${at}`);
+  const colors = { enum: ['default', 'gray', 'brown', 'orange', 'yellow', 'green', 'blue', 'purple', 'pink', 'red'] };
+  const part = (kind: string): object => ({
+    type: 'object',
+    properties: {
+      type: { const: kind },
+      [kind]: {
+        type: 'object',
+        properties: { text: { type: 'array', items: { $ref: '#/$defs/text' } }, colors, parts: { type: 'array', items: { $ref: '#/$defs/part' } } },
+      },
+    },
+    required: ['type', kind],
+  });
+  const text = { anyOf: [{ type: 'object', properties: { words: { type: 'string', maxLength: 2000 }, colors }, required: ['words'] }, { type: 'null' }] };
+  const parts = { type: 'array', items: { $ref: '#/$defs/part' } };
+  const check = argumentCheck({ type: 'object', properties: { parts }, $defs: { text, part: { anyOf: kinds.map(part) } } });
+  const given = Array.from({ length: 500 }, () => ({
+    type: 'kind19',
+    kind19: { text: [{ words: 'Some words of a paragraph.', colors: 'red' }], colors: 'default' },
+  }));
+  t.equal(check({ parts: given }), undefined);
+  t.match(check({ parts: [...given, { type: 'kind20' }] }), /^\/parts\/500/);
 });
 
 t.test('looked-up: items that shall differ are not compared with each other', async (t) => {

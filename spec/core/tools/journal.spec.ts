@@ -92,6 +92,23 @@ t.test('one-id-one-call: steps go on counting over the runs', async (t) => {
   t.equal(equalBefore(again, call), 0, 'equal calls are counted in each run');
 });
 
+t.test('a journal of elsewhere with very many steps, answers and tools is read in time', async (t) => {
+  const many = Array.from({ length: 80_000 }, (_, index) => index + 1);
+  const records: readonly RunRecord[] = [
+    runRecord(),
+    ...many.map((step) => modelRecord(step)),
+    ...many.map(() => answerRecord(1, [])),
+    ...many.map((n): RunRecord => ({ t: 'found', call: '1.1', query: 'q', tools: [`s/t${n}#p`, 's/t1#p'] })),
+  ];
+  const from = performance.now();
+  const state = new RunState(records);
+  const ms = performance.now() - from;
+  t.ok(ms < 10_000, `${Math.round(ms)} ms`); // A generous bound: work that grows with the square takes a minute.
+  t.equal(state.ownSteps.length, many.length);
+  t.match(state.last, { step: many.length });
+  t.equal(state.added.length, many.length);
+});
+
 t.test('a call that equals one with an unknown outcome is a repeat', async (t) => {
   const two = state(
     ...BEGUN,

@@ -2,7 +2,6 @@
 // the second from the actor.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nextTurn } from '../../../base/next-turn.ts';
 import { parseBytes } from '../../../base/strict-json.ts';
 import { undefinedFor } from '../../../base/undefined-for.ts';
 import { splitOld } from '../../../block/conversation/retention.ts';
@@ -19,7 +18,7 @@ import { JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from '../../parts/block-layout.ts';
 import { DOCUMENTS, type DocumentCodec, SCHEDULES } from '../../parts/documents.ts';
-import { MAX_JOURNAL_BYTES, parseRunLines } from '../../parts/run-lines.ts';
+import { MAX_ARCHIVED_LINES, MAX_JOURNAL_BYTES, parseRunLines } from '../../parts/run-lines.ts';
 
 /** The files of a block, each with its one writer. */
 export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F]> } & { readonly conversation: Conversation };
@@ -107,11 +106,10 @@ async function checkJournals(folder: string): Promise<void> {
   for (const name of names.filter((one) => one.endsWith('.jsonl')).sort()) {
     const content = await readRegular(join(folder, 'runs', name), MAX_JOURNAL_BYTES);
     try {
-      if (content !== undefined) parseRunLines(content);
+      if (content !== undefined) await parseRunLines(content, MAX_ARCHIVED_LINES);
     } catch (error) {
       throw invalidRequest('', `The runs/${name} in the archive can't be used: ${(error as Error).message}.`);
     }
-    await nextTurn();
   }
 }
 

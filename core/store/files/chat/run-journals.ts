@@ -103,7 +103,7 @@ export class RunJournals {
   async #load(id: string): Promise<{ readonly records: RunRecord[]; readonly size: number }> {
     try {
       const bytes = await readRegular(this.#path(id), MAX_JOURNAL_BYTES);
-      return bytes === undefined ? { records: [], size: 0 } : parseRunLines(bytes);
+      return bytes === undefined ? { records: [], size: 0 } : await parseRunLines(bytes);
     } catch (error) {
       if (isPassingFault(error)) throw error;
       const text = `runs/${basename(this.#path(id))} can't be used: ${readFault(error as Error)}. Repair it by hand, or remove it: then nobody knows what its calls did.`;

@@ -106,7 +106,7 @@ async function runBytes(path: string, file: string): Promise<Buffer> {
   const whole = (await readRegular(path, MAX_JOURNAL_BYTES)) ?? Buffer.alloc(0);
   if (runFileOf(file)?.ref !== undefined) return whole;
   try {
-    return whole.subarray(0, parseRunLines(whole).size);
+    return whole.subarray(0, (await parseRunLines(whole)).size);
   } catch (error) {
     const text = `runs/${file} can't be used: ${readFault(error as Error).replace(/\.$/, '')}. Repair it by hand, or remove it: then nobody knows what its calls did.`;
     throw new BlockhouseError('BLOCK_DAMAGED', text, { cause: error });

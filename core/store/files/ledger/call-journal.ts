@@ -32,6 +32,7 @@ const BUSY_TURNS = PEAK_TURNS;
 export class CallJournal {
   readonly #path: string;
   readonly #onFault: (error: unknown) => void;
+  readonly #beforeOpening: (() => void) | undefined;
   /** Those with lines of their own. */
   readonly #open = new Map<string, OpenCall>();
   readonly #covers: CallCovers;
@@ -56,10 +57,11 @@ export class CallJournal {
   /** For so many turns, calls share lines. */
   #busyTurns = 0;
 
-  /** `onFault` gets the error of a line for which no call waits; `now` in epoch milliseconds. */
-  constructor(path: string, onFault: (error: unknown) => void, now: () => number) {
+  /** `onFault` gets the error of a line for which no call waits; `now` in epoch milliseconds. `beforeOpening` may make the folder of the file, or throw. */
+  constructor(path: string, onFault: (error: unknown) => void, now: () => number, beforeOpening?: () => void) {
     this.#path = path;
     this.#onFault = onFault;
+    this.#beforeOpening = beforeOpening;
     this.#covers = new CallCovers(now);
   }
 
@@ -276,6 +278,7 @@ export class CallJournal {
   }
 
   #opened(): number {
+    this.#beforeOpening?.();
     const file = openSync(this.#path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | SAFELY, 0o600);
     this.#mayBeTorn = fstatSync(file).size > 0;
     return file;

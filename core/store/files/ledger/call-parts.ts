@@ -2,7 +2,9 @@
 //
 // own-part: a process holds its part by a lock while it lives. So no other one counts what is under way there.
 // taken-over: a process that starts also takes what others have left in parts that nobody holds, since there may be fewer processes than before. A part is given back once that is forgotten.
+// held-again: a part that was removed while its process lives is made again, with its lock. Else calls of keys with caps would be refused until the next start.
 // of-one-workspace: a folder may serve another database later, which does not count what was left of the first one.
+import { mkdirSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { undefinedFor } from '../../../base/undefined-for.ts';
@@ -42,10 +44,10 @@ export class CallParts implements CallNotes {
   readonly #options: CallPartsOptions;
   #toldAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(path: string, lock: WorkspaceLock, options: CallPartsOptions) {
+  private constructor(part: string, lock: WorkspaceLock, options: CallPartsOptions) {
     this.#options = options;
     this.#lock = lock;
-    this.#own = this.#journalAt(path);
+    this.#own = this.#journalAt(part, () => this.#holdAgain(part));
   }
 
   /** `folder` is that of one workspace, and is made. Rejects with the system's own error. */
@@ -54,7 +56,7 @@ export class CallParts implements CallNotes {
       const path = join(folder, `part-${number}`);
       const lock = await lockOf(path);
       if (lock === undefined) continue;
-      const parts = new CallParts(join(path, JOURNAL), lock, options);
+      const parts = new CallParts(path, lock, options);
       await parts.#takeOver(folder, `part-${number}`);
       return parts;
     }
@@ -64,10 +66,10 @@ export class CallParts implements CallNotes {
   /** taken-over. */
   async #takeOver(folder: string, own: string): Promise<void> {
     for (const name of await readdir(folder)) {
-      const path = join(folder, name, JOURNAL);
-      if (name === own || !/^part-\d+$/.test(name) || !(await hasContent(path))) continue;
-      const lock = await lockOf(join(folder, name));
-      if (lock !== undefined) this.#others.push({ journal: this.#journalAt(path), lock, ids: new Set() });
+      const part = join(folder, name);
+      if (name === own || !/^part-\d+$/.test(name) || !(await hasContent(join(part, JOURNAL)))) continue;
+      const lock = await lockOf(part);
+      if (lock !== undefined) this.#others.push({ journal: this.#journalAt(part), lock, ids: new Set() });
     }
   }
 
@@ -137,8 +139,14 @@ export class CallParts implements CallNotes {
     }
   }
 
-  #journalAt(path: string): CallJournal {
-    return new CallJournal(path, (error) => this.#tell(error), this.#options.now);
+  #journalAt(part: string, beforeOpening?: () => void): CallJournal {
+    return new CallJournal(join(part, JOURNAL), (error) => this.#tell(error), this.#options.now, beforeOpening);
+  }
+
+  /** held-again. */
+  #holdAgain(part: string): void {
+    mkdirSync(part, { recursive: true, mode: 0o700 });
+    this.#lock.keep().catch((error: unknown) => this.#tell(error));
   }
 
   #tell(error: unknown): void {

@@ -18,6 +18,11 @@ export function removePart(name: string): Statement {
   return { name: '', text: `drop table bh.${name}` };
 }
 
+/** $1 the time before which rows go. */
+export function clearRest(table: string): Statement {
+  return { name: '', text: `delete from bh.${table}_rest where at < $1` };
+}
+
 /** Rows for which no part was there in time. */
 export const RESTS = {
   name: 'parts-rests',

@@ -1,19 +1,35 @@
 // The lines of a journal.
 import t from 'tap';
-import { parseRunLines, runFile, runFileOf, runLine, runName } from '../../../../core/store/parts/run-lines.ts';
+import { MAX_ARCHIVED_LINES, parseRunLines, runFile, runFileOf, runLine, runName } from '../../../../core/store/parts/run-lines.ts';
 import { callRecord, modelRecord } from '../../../support/tools/records.ts';
 
 t.test('what follows the last newline is not there', async (t) => {
   const lines = runLine(modelRecord(1)) + runLine(callRecord('1.1'));
-  t.strictSame(parseRunLines(Buffer.from(`${lines}{"t":"resu`)), { records: [modelRecord(1), callRecord('1.1')], size: lines.length });
+  t.strictSame(await parseRunLines(Buffer.from(`${lines}{"t":"resu`)), { records: [modelRecord(1), callRecord('1.1')], size: lines.length });
 });
 
 t.test('a wrong line is named by its number, and an unknown kind is kept', async (t) => {
-  t.throws(() => parseRunLines(Buffer.from(`${runLine(modelRecord(1))}x\n`)), { message: /^line 2: it is not valid JSON/ });
-  t.throws(() => parseRunLines(Buffer.from('{"t":5}\n')), /line 1: it is not a record/);
-  t.throws(() => parseRunLines(Buffer.from('{"t":"unknown","call":"1.1"}\n')), /line 1: why is required/);
-  t.throws(() => parseRunLines(Buffer.from(runLine(modelRecord(2 ** 53)))), /line 1: its step is above 999999999/, 'no step comes after it');
-  t.match(parseRunLines(Buffer.from('{"t":"later"}\n')).records, [{ t: 'later' }]);
+  await t.rejects(parseRunLines(Buffer.from(`${runLine(modelRecord(1))}x\n`)), { message: /^line 2: it is not valid JSON/ });
+  await t.rejects(parseRunLines(Buffer.from('{"t":5}\n')), { message: /line 1: it is not a record/ });
+  await t.rejects(parseRunLines(Buffer.from('{"t":"unknown","call":"1.1"}\n')), { message: /line 1: why is required/ });
+  await t.rejects(parseRunLines(Buffer.from(runLine(modelRecord(2 ** 53)))), { message: /line 1: its step is above 999999999/ }, 'no step comes after it');
+  t.match((await parseRunLines(Buffer.from('{"t":"later"}\n'))).records, [{ t: 'later' }]);
+});
+
+t.test('in-turns: others are served while a long journal is read, and one of an archive has no more lines than can be read', async (t) => {
+  const lines = (count: number): Buffer => Buffer.from('{"t":"later"}\n'.repeat(count));
+  let turns = 0;
+  let isDone = false;
+  const turn = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const { records } = await parseRunLines(lines(MAX_ARCHIVED_LINES), MAX_ARCHIVED_LINES);
+  isDone = true;
+  t.equal(records.length, MAX_ARCHIVED_LINES);
+  t.ok(turns > 1, `${turns} turns`);
+  await t.rejects(parseRunLines(lines(MAX_ARCHIVED_LINES + 1), MAX_ARCHIVED_LINES), { message: 'it has more than 250000 lines' });
 });
 
 t.test('a journal has the name of its message, whatever a person has written as its id', async (t) => {

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import t from 'tap';
+import { createBus } from '../../../../core/bus.ts';
 import { Partitions, partsAt } from '../../../../core/store/postgres/partitions.ts';
 import { connectPostgres } from '../../../../core/store/postgres/postgres-store.ts';
 import { configOf } from '../../../support/block-files.ts';
 import { migrated } from '../../../support/migrated.ts';
 import { noPostgres } from '../../../support/postgres.ts';
 import { postgresPlace } from '../../../support/postgres-store.ts';
+import { untilSo } from '../../../support/until.ts';
 
 t.test('parts are made a week ahead', async (t) => {
   const parts = partsAt(Date.parse('2026-11-27T12:00:00Z'));
@@ -63,6 +66,21 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await connection.close();
   });
 
+  t.test('a server that can not note its calls leaves, and listens no longer', async (t) => {
+    const { place, ask } = await postgresPlace(t);
+    const connection = await connectPostgres(place);
+    t.teardown(() => connection.close());
+    const lock = { announce: async () => undefined, release: async () => undefined };
+    const openNotes = () => Promise.reject(new Error('no folder'));
+    const opening = connection.open({ workspace: '', bus: createBus(), now: Date.now, onLost: async () => undefined, lock, openNotes });
+    await t.rejects(opening, { message: 'no folder' });
+    t.same(await ask('select id from bh.node'), []);
+    const channels = (await ask("select value from bh.setting where key = 'channels'"))[0]?.['value'];
+    const channel = `bh_${createHash('sha256').update(`${channels} `).digest('hex').slice(0, 40)}`;
+    const listening = async () => (await ask('select from pg_stat_activity where query like $1 and pid <> pg_backend_pid()', [`listen ${channel}%`])).length;
+    await untilSo('nobody listens', async () => (await listening()) === 0, 10_000);
+  });
+
   t.test('what is missing is made once, and days that are too old go', async (t) => {
     const { database, open, ask } = await migrated(t);
     await ask("create table bh.log_line_2020_01_01 partition of bh.log_line for values from ('2020-01-01') to ('2020-01-02')");
@@ -79,5 +97,10 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.ok(names.includes('ledger_2020_01'), 'the ledger is kept');
     await ask("insert into bh.log_line (at, block_id, file, place, node, bytes) values (now() + interval '6 days', 1, 'f', 0, 'n', 'x')");
     t.same(await ask('select from bh.log_line_rest'), []);
+    const add = (days: number) =>
+      ask(`insert into bh.log_line (at, block_id, file, place, node, bytes) values (now() - interval '${days} days', 1, 'f', ${days}, 'n', 'x')`);
+    for (const days of [2, 9]) await add(days);
+    await all[0]?.keep();
+    t.same(await ask('select place::int from bh.log_line_rest'), [{ place: 2 }], 'what is as old as a part that goes is gone');
   });
 });

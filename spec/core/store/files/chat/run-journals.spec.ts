@@ -66,7 +66,7 @@ t.test('damage has its place: a broken line, a record without its fields, a link
   t.equal((await new RunJournals(`${folder}/runs`).read('m1')).length, 2, 'a kind that is not known is kept');
   symlinkSync(path, `${folder}/runs/m2.jsonl`);
   await t.rejects(new RunJournals(`${folder}/runs`).read('m2'), { code: 'BLOCK_DAMAGED', message: /it is a link/ });
-  t.strictSame(parseRunLines(Buffer.from('')), { records: [], size: 0 });
+  t.strictSame(await parseRunLines(Buffer.from('')), { records: [], size: 0 });
 });
 
 t.test('undone-when-failed: after ENOSPC and EIO the file is as it was, and the next append goes on', async (t) => {

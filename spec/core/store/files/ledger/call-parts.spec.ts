@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { CallParts } from '../../../../../core/store/files/ledger/call-parts.ts';
@@ -89,6 +89,25 @@ t.test('a part that can not be read is reported, and nothing of it is lost', asy
   t.equal(faults.length, 1);
   rmdirSync(journalOf(folder, 'part-1'));
   t.same(idsOf(await parts.left()), ['b']);
+});
+
+t.test('a folder that was removed is made again with the calls under way, and is still held', async (t) => {
+  const folder = join(t.testdir({}), 'calls');
+  const parts = await partsIn(t, folder);
+  await parts.note(call('a'));
+  rmSync(folder, { recursive: true });
+  let last = '';
+  for (let n = 0; !existsSync(journalOf(folder, 'part-1')); n += 1) {
+    last = `b${n}`;
+    await parts.note(call(last));
+    await new Promise((done) => setTimeout(done, 5));
+  }
+  const text = readFileSync(journalOf(folder, 'part-1'), 'utf8');
+  for (const id of ['a', 'b0', last]) t.match(text, `"id":"${id}"`);
+  while (!existsSync(join(folder, 'part-1', '.lock'))) await new Promise((done) => setTimeout(done, 5));
+  const other = await partsIn(t, folder);
+  t.same(await other.left(), []);
+  t.same(readdirSync(folder).sort(), ['part-1', 'part-2']);
 });
 
 t.test('of calls that share a line, one that lasts gets a line of its own', async (t) => {
