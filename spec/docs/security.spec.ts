@@ -147,7 +147,6 @@ const VALUES: Readonly<Record<string, Fields>> = {
   'venice_parameters.enable_web_search': { venice_parameters: { enable_web_search: 'on' } },
   'venice_parameters.enable_web_scraping': { venice_parameters: { enable_web_scraping: true } },
   'venice_parameters.enable_x_search': { venice_parameters: { enable_x_search: true } },
-  'google.cached_content': { google: { cached_content: 'projects/p/cachedContents/1' } },
   'usage.include': { usage: { include: false } },
   'config.region': { config: { region: 'us-east-1' } },
 };

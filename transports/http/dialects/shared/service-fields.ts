@@ -166,7 +166,6 @@ export const SERVICE_FIELDS: RequestFields = {
   cached_content: UNSEEN,
   conversation: UNSEEN,
   conversation_id: UNSEEN,
-  google: { decides: 'unseen', members: ['cached_content', 'cachedcontent'] }, // Google reads its names with and without dividers
   knowledge_bases: UNSEEN,
   memory: UNSEEN,
   previous_response_id: UNSEEN,

@@ -53,8 +53,6 @@ t.test('with a cap in tokens, what a request brings for other services counts as
     [{ extra_body: { tools: [{ type: 'web_search' }] } }, 'extra_body.tools[0]'],
     [{ extra_body: { google: { cached_content: 'cachedContents/1' } } }, 'extra_body.google.cached_content'],
     [{ cachedContent: 'cachedContents/1' }, 'cachedContent'],
-    [{ google: { thinking_config: {}, cachedContent: 'projects/p/cachedContents/1' } }, 'google.cachedContent'],
-    [{ google: { thinking_config: { thinking_budget: 1 } } }, undefined],
     [{ provider_options: { gateway: { tools: [{ type: 'web_search' }] } } }, 'provider_options.gateway.tools[0]'],
     [{ preset: 'research' }, 'preset'],
     [{ search: false, use_search: false, extra_body: { google: { thinking_config: { thinking_level: 'low' } } } }, undefined],
