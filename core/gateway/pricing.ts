@@ -310,7 +310,7 @@ function hasPriceOfHours({ cache_write_mtok, cache_write_1h_mtok }: PriceCalcula
 }
 
 /** Models that search the web for their answers, and are billed for each search as well. */
-export const SEARCHES = /search-(?:preview|api)|deep-research/i;
+export const SEARCHES = /search-(?:preview|api)|deep-research|-(?:search|online)$/i;
 
 /** A model for audio is named so. Elsewhere audio without a price of its own costs what text costs, as on some models of Google. */
 const FOR_AUDIO = /audio|realtime/i;

@@ -8,6 +8,8 @@ import type { NamedKey } from './named-key.ts';
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
+/** A token of audio. A model for audio answers nothing without any. */
+const AUDIO: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, inputAudioTokens: 1 };
 /** The least answer of a model that writes. */
 const LEAST_ANSWER: Usage = { ...HOUR_IN_CACHE, outputTokens: 1, totalTokens: 2 };
 
@@ -18,7 +20,21 @@ type CallToPrice = Pick<AccountedCall, 'adapterId' | 'model' | 'hasOutput' | 'as
 export function assertPriced(key: NamedKey, call: CallToPrice, pricer: Pricer, wasUncounted: boolean): void {
   const { exact } = pricer;
   if (exact(NO_USAGE) === null || (wasUncounted && !isBounded(call, pricer))) throw priceUnknown(key, call, '');
+  if (lacksAudio(pricer)) throw priceUnknown(key, call, ' for audio');
   if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
+}
+
+/** To look for a price takes as long as a small request, so the answer is kept for as long as the price is. */
+const withoutAudio = new WeakMap<Pricer, boolean>();
+
+/** True for a model for audio that has prices of text alone. */
+function lacksAudio(pricer: Pricer): boolean {
+  if (pricer.learn !== undefined) return false; // the answer tells what it costs
+  const known = withoutAudio.get(pricer);
+  if (known !== undefined) return known;
+  const lacks = pricer.exact(AUDIO) === null;
+  withoutAudio.set(pricer, lacks);
+  return lacks;
 }
 
 /** True if it is known what an answer costs at least that tells nothing of that. */

@@ -187,6 +187,11 @@ t.test('a model that charges for its searches has no exact price, and costs its 
     t.equal(exact(usage(0, 0)), null, model);
     t.ok((least(usage(1000, 100)) ?? 0) > 0, model);
   }
+  for (const model of ['sonar-pro-search', 'llama-3.1-sonar-small-128k-online']) {
+    const { exact, least } = await prices.pricer({ provider: 'perplexity', model });
+    t.equal(exact(usage(1_000_000, 0)), null, model);
+    t.ok((least(usage(1_000_000, 0)) ?? 0) > 0, `${model} costs its tokens at least`);
+  }
 });
 
 t.test('a tier, and an hour in the cache, that the data does not know have no price', async (t) => {

@@ -26,6 +26,12 @@ t.test('an hour in the cache has a price of its own', async (t) => {
   t.throws(() => assertPriced(KEY, call({ asksForHourInCache: () => true }), withoutHour, false), { message: /with an hour in its cache is not known/ });
 });
 
+t.test('audio has a price of its own, unless the answer tells the cost', async (t) => {
+  const withoutAudio = pricer(({ inputAudioTokens = 0 }) => (inputAudioTokens > 0 ? null : 1));
+  t.throws(() => assertPriced(KEY, call(), withoutAudio, false), { code: 'PRICE_UNKNOWN', message: /of gpu\/m for audio is not known/ });
+  assertPriced(KEY, call(), { ...withoutAudio, learn: () => undefined }, false);
+});
+
 t.test('a model whose answer was not counted is refused, unless it is known what an answer costs at least', async (t) => {
   const unbounded = pricer(
     () => 1,

@@ -644,6 +644,20 @@ t.test('an hour in the cache that has no price is refused where what has no pric
   t.equal(await codeOf(core.chat(marked('1h'), { key: 'lax' })), 'ok');
 });
 
+t.test('a model for audio that has prices of text alone is refused where what has no price is', async (t) => {
+  const adapter = steppedAdapter([LONG], { pricesAs: 'openai' });
+  const core = createCore({ workspace: testFolder(t), adapters: [adapter], env: { STEPPED_API_KEY: 'k' }, clock: () => NOW });
+  t.teardown(() => core.close());
+  await core.start();
+  await core.keys?.create('app', { usdPerDay: 1, unpriced: 'refuse' });
+  await core.keys?.create('lax', { usdPerDay: 1 });
+  const ask = (model: string, key: string) => codeOf(core.chat({ ...REQUEST, model }, { key }));
+  t.equal(await ask('gpt-4o-mini-audio-preview', 'app'), 'PRICE_UNKNOWN');
+  t.equal(await ask('gpt-audio-mini', 'app'), 'ok', 'the data have its price of audio');
+  t.equal(await ask('gpt-4o', 'app'), 'ok', 'which is no model for audio');
+  t.equal(await ask('gpt-4o-mini-audio-preview', 'lax'), 'ok');
+});
+
 t.test('a cap of a week or a month holds, says when it ends, and outlasts restarts and a clock that jumps', async (t) => {
   const clock = { ms: Date.parse('2026-11-25T12:00:00.000Z') };
   const workspace = testFolder(t);
