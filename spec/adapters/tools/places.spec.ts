@@ -3,6 +3,7 @@ import t from 'tap';
 import { type Holder, Places } from '../../../adapters/tools/places.ts';
 import { Throttle } from '../../../adapters/tools/running-server.ts';
 import { Turns } from '../../../adapters/tools/turns.ts';
+import { fakeTimers } from '../../support/fake-timers.ts';
 import { until } from '../../support/until.ts';
 
 class Fake implements Holder {
@@ -76,4 +77,24 @@ t.test('work that is asked for often is done at once, and once more at the end o
   throttle.end();
   clearInterval(keep);
   t.equal(done, 2);
+});
+
+t.test('work that is asked for without end is done ever more rarely, and soon again after a pause', async (t) => {
+  const pass = fakeTimers(t);
+  let done = 0;
+  const throttle = new Throttle(1000, () => {
+    done += 1;
+  });
+  for (let second = 0; second < 200; second += 1) {
+    throttle.ask();
+    await pass(1000);
+  }
+  t.equal(done, 9, 'after 0, 1, 3, 7, 15, 31, 63, 127 and 191 seconds');
+  for (const ms of [64_000, 64_000, 64_000]) await pass(ms);
+  done = 0;
+  throttle.ask();
+  throttle.ask();
+  await pass(1000);
+  t.equal(done, 2);
+  throttle.end();
 });
