@@ -3,6 +3,7 @@ import { BlockhouseError, type Catalogue, openSettings, type SettingStore, type 
 import { Book } from './book.ts';
 import type { ToolHostOptions } from './host-options.ts';
 import { ManagedServers } from './managed-servers.ts';
+import { NewestLists } from './newest-lists.ts';
 import { SignIns } from './oauth/sign-ins.ts';
 import type { ServerBook } from './server.ts';
 import { ServerSessions } from './sessions.ts';
@@ -23,9 +24,10 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
     void sessions.end(server).catch(ended(server));
   });
   const servers = new ManagedServers(book, sessions, signIns);
-  sessions.onTools((server, tools) => {
-    servers.noteListed(server, tools).catch((error: unknown) => sessions.note(server, `What it lists can't be kept: ${(error as Error).message}`));
-  });
+  const lists = new NewestLists((server, tools) =>
+    servers.noteListed(server, tools).catch((error: unknown) => sessions.note(server, `What it lists can't be kept: ${(error as Error).message}`)),
+  );
+  sessions.onTools((server, tools) => lists.add(server, tools));
   return {
     ...hostOf({ sessions, book, servers }),
     skills: new SkillBook(options.workspace, book.pins, options.clock ?? Date.now),

@@ -3,6 +3,7 @@
 //
 // last-good: a damaged file approves nothing new; its last good content stays in use. If there was none, nothing is approved.
 // bound: an approval names what was shown, by its hash. What differs by then is not approved.
+// read-once: what was just written is not read again, since all tools of all servers together may be 16 MiB.
 // own-hash: a pin counts only if its definition has its hash, so that an edit of the file by hand changes no text that was approved.
 import { exceededLimit, isObject } from '../../core/base/json.ts';
 import { BlockhouseError, type Setting, type SettingCodec, type SettingStore, type SkillPin, type SkillPins } from '../../core/index.ts';
@@ -59,23 +60,32 @@ export function stateOf({ pin, now, isGone }: KnownTool): 'approved' | 'changed'
 }
 
 /** How the pins are read and written. */
-const CODEC: SettingCodec<AllPins> = {
-  parse(text) {
+class PinsCodec implements SettingCodec<AllPins> {
+  /** read-once. */
+  #last: { readonly pins: AllPins; readonly text: string } | undefined;
+
+  parse(text: string | undefined): AllPins {
+    if (text !== undefined && text === this.#last?.text) return this.#last.pins;
     const document = strictObject(text, MAX_VALUES) ?? {};
     return { servers: serversOf(document), skills: skillPinsOf(document['skills']) };
-  },
-  format: textOf,
-};
+  }
+
+  format(pins: AllPins): string {
+    if (this.#last?.pins !== pins) this.#last = { pins, text: textOf(pins) };
+    return this.#last.text;
+  }
+}
 
 /** The pins. */
 export class Pins {
+  readonly #codec = new PinsCodec();
   readonly #setting: Setting<AllPins>;
   readonly #clock: () => number;
 
   /** `clock` in milliseconds of the epoch. */
   constructor(settings: SettingStore, clock: () => number) {
     this.#clock = clock;
-    this.#setting = settings.open('mcp-pins', CODEC, () => undefined);
+    this.#setting = settings.open('mcp-pins', this.#codec, () => undefined);
   }
 
   /** Why the pins can't be used now; undefined if they can. */
@@ -167,8 +177,9 @@ export class Pins {
       if (fault !== undefined) throw damaged(PINS_FILE, fault);
       const next = change(good);
       if (next === undefined) return undefined;
-      const text = textOf(next);
-      if (text === textOf(good)) return undefined;
+      const before = this.#codec.format(good);
+      const text = this.#codec.format(next);
+      if (text === before) return undefined;
       const bytes = Buffer.from(text);
       if (bytes.length > MAX_BYTES || exceededLimit(bytes, { values: MAX_VALUES }) !== undefined)
         throw new BlockhouseError(

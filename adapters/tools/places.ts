@@ -1,10 +1,13 @@
 // The places for processes of servers: so many may run at once. Pure: no I/O.
 //
 // longest-idle: where all are taken, the server that has had nothing to do for longest is ended; if all have work, the next one waits for its turn.
+// room-for-others: the processes of one server, which may have one for each block, take three quarters of the places at most. If they hang, those of others start all the same.
 import { WaitingLine } from './waiting-line.ts';
 
 /** What holds a place. */
 export interface Holder {
+  /** The name of the server. */
+  readonly name: string;
   /** Since when it has had nothing to do; undefined while it works, starts or ends. */
   readonly idleSince: number | undefined;
   /** Ends its process. Resolves when its place is free. */
@@ -13,6 +16,43 @@ export interface Holder {
 
 /** Gives places, in the order in which they were asked for. */
 export class Places {
+  readonly #all: Room;
+  readonly #mostOfOne: number;
+  /** room-for-others: by the name of the server. */
+  readonly #ofOne = new Map<string, Room>();
+
+  constructor(most: number) {
+    this.#all = new Room(most);
+    this.#mostOfOne = Math.ceil((most * 3) / 4);
+  }
+
+  /** Rejects with the reason of `signal` when that fires first. */
+  async take(holder: Holder, signal: AbortSignal): Promise<void> {
+    const own = this.#ofOne.get(holder.name) ?? new Room(this.#mostOfOne);
+    this.#ofOne.set(holder.name, own);
+    await own.take(holder, signal);
+    try {
+      await this.#all.take(holder, signal);
+    } catch (error) {
+      own.free(holder);
+      throw error;
+    }
+  }
+
+  free(holder: Holder): void {
+    this.#all.free(holder);
+    this.#ofOne.get(holder.name)?.free(holder);
+  }
+
+  /** To be called when a holder has nothing more to do. */
+  look({ name }: Holder): void {
+    this.#all.look();
+    this.#ofOne.get(name)?.look();
+  }
+}
+
+/** So many places. */
+class Room {
   readonly #most: number;
   readonly #held = new Set<Holder>();
   readonly #line = new WaitingLine();
@@ -21,7 +61,6 @@ export class Places {
     this.#most = most;
   }
 
-  /** Rejects with the reason of `signal` when that fires first. */
   async take(holder: Holder, signal: AbortSignal): Promise<void> {
     while (this.#held.size >= this.#most) {
       signal.throwIfAborted();
@@ -30,6 +69,7 @@ export class Places {
         await idle.makeRoom(); // longest-idle
       else await this.#line.join(signal);
     }
+    if (signal.aborted) this.look(); // its turn is the next one's
     signal.throwIfAborted();
     this.#held.add(holder);
   }
@@ -38,7 +78,6 @@ export class Places {
     if (this.#held.delete(holder)) this.look();
   }
 
-  /** To be called when a holder has nothing more to do. */
   look(): void {
     this.#line.callNext();
   }

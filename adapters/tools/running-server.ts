@@ -11,7 +11,7 @@ export interface RunningServer {
   /** As `ToolHost.call`. */
   call(server: CalledServer, call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome | ToolQuestion>;
   list(timeoutMs: number): Promise<readonly ListedTool[]>;
-  /** Called at most once a second, after the list of tools has changed. */
+  /** Called after the list of tools has changed: at most once a second, and ever more rarely for one that changes without end. */
   onTools: (() => void) | undefined;
   /** Resolves once nothing of it is left. */
   end(): Promise<void>;
@@ -23,35 +23,53 @@ export function isUnsigned(error: unknown): boolean {
   return error instanceof Error && error.cause !== undefined && isUnsigned(error.cause);
 }
 
-/** Calls `work` now and for what comes within `ms` once more after that. */
+/** The longest pause is so many times the first one. After as long a quiet one, the next is as short as the first again. */
+const MAX_GROWTH = 64;
+
+/** Calls `work` now, and for what comes in the pause after it once more at its end. Each pause is twice as long as the one before. */
 export class Throttle {
   readonly #work: () => void;
   readonly #ms: number;
-  #timer: NodeJS.Timeout | undefined;
+  #pauseMs: number;
+  #pause: NodeJS.Timeout | undefined;
+  #quiet: NodeJS.Timeout | undefined;
   #isAsked = false;
 
   constructor(ms: number, work: () => void) {
     this.#work = work;
     this.#ms = ms;
+    this.#pauseMs = ms;
   }
 
   ask(): void {
-    if (this.#timer !== undefined) {
+    if (this.#pause !== undefined) {
       this.#isAsked = true;
       return;
     }
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      if (!this.#isAsked) return;
-      this.#isAsked = false;
-      this.ask();
-    }, this.#ms);
-    this.#timer.unref();
+    clearTimeout(this.#quiet);
+    this.#pause = setTimeout(() => this.#goOn(), this.#pauseMs).unref();
+    this.#pauseMs = Math.min(this.#pauseMs * 2, this.#mostMs);
     this.#work();
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#pause);
+    clearTimeout(this.#quiet);
     this.#isAsked = false;
+  }
+
+  #goOn(): void {
+    this.#pause = undefined;
+    if (this.#isAsked) {
+      this.#isAsked = false;
+      this.ask();
+    } else
+      this.#quiet = setTimeout(() => {
+        this.#pauseMs = this.#ms;
+      }, this.#mostMs).unref();
+  }
+
+  get #mostMs(): number {
+    return this.#ms * MAX_GROWTH;
   }
 }

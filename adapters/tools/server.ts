@@ -88,7 +88,7 @@ export interface Sessions {
   forgive(server: string): void;
   /** Ends the server's processes, for a definition that has changed or was taken away. */
   end(server: string): Promise<void>;
-  /** Lists of tools that servers have announced as changed, by server, once a second at most: gets what is listed then. */
+  /** Lists of tools that servers have announced as changed, by server, as `RunningServer.onTools`: gets what is listed then. */
   onTools(listener: (server: string, tools: readonly ListedTool[]) => void): void;
   halt(): Promise<void>;
   close(): Promise<void>;

@@ -52,6 +52,10 @@ export class Slot implements Holder {
     return this.#server;
   }
 
+  get name(): string {
+    return this.#server.name;
+  }
+
   get state(): ReturnType<Sessions['stateOf']> {
     const problem = this.#problem;
     if (this.#ending !== undefined) return { state: 'stopping' };
@@ -201,7 +205,7 @@ export class Slot implements Holder {
     this.idleSince = this.#parts.now();
     this.#idleTimer = setTimeout(() => void this.#stop(), this.#server.settings.idleStopMs);
     this.#idleTimer.unref();
-    this.#parts.places.look();
+    this.#parts.places.look(this);
   }
 
   async #list(running: RunningServer): Promise<void> {

@@ -61,6 +61,8 @@ export class Accumulator {
   readonly #passesText: boolean;
   /** bounded. */
   readonly #size = new AnswerSize();
+  /** Of the text that came last. The other kind begins a block of its own. */
+  #kind: 'text' | 'reasoning' | undefined;
   /** The tokens, by estimate, of what came of an answer that could not be read. */
   #unread = 0;
   /** How many tokens had come when the provider last reported outputTokens. */
@@ -100,6 +102,8 @@ export class Accumulator {
         if (event.text === '') return undefined;
         this.#written.add(event.text);
         if (!this.#passesText) this.#size.add(event.text.length);
+        if (event.type !== this.#kind) this.#size.addBlock();
+        this.#kind = event.type;
         return event;
       case 'toolCallStart':
         this.#written.add(event.name);

@@ -70,3 +70,18 @@ t.test('what a server lists without end is bounded, and a list that says nothing
   await servers.noteListed('gone', [readFileTool()]);
   t.equal(statSync(`${workspace}/mcp-pins.json`).ino, ino, 'nor does one of a server that is not there');
 });
+
+t.test('what was just written is not read again, and what others write is', async (t) => {
+  const { book, text, workspace } = serverRig(t);
+  const { pins } = book;
+  await pins.see('a', [readFileTool()], { offers: false });
+  const before = pins.of('a');
+  await pins.see('b', [readFileTool()], { offers: false });
+  t.equal(pins.of('a'), before, 'the same object');
+  t.equal(pins.of('b').tools.get('read_file')?.now?.definition.name, 'read_file');
+  writeFileSync(`${workspace}/mcp-pins.json`, text('mcp-pins.json').replaceAll('Reads a file.', 'Reads files.'));
+  await pins.look();
+  t.strictSame([...pins.of('a').tools], [], 'its hash is another one');
+  await pins.see('a', [readFileTool()], { offers: false });
+  t.strictSame(pins.of('a').tools, before.tools);
+});

@@ -1,14 +1,20 @@
 // Who may run, and in which order.
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { type Holder, Places } from '../../../adapters/tools/places.ts';
 import { Throttle } from '../../../adapters/tools/running-server.ts';
 import { Turns } from '../../../adapters/tools/turns.ts';
+import { fakeTimers } from '../../support/fake-timers.ts';
 import { until } from '../../support/until.ts';
 
 class Fake implements Holder {
+  readonly name: string;
   idleSince: number | undefined;
   ends = 0;
   places: Places | undefined;
+  constructor(name: string = randomUUID()) {
+    this.name = name;
+  }
   async makeRoom(): Promise<void> {
     this.ends += 1;
     this.places?.free(this);
@@ -39,10 +45,47 @@ t.test('the longest idle makes room, and where none is idle the first to ask is 
   places.free(a);
   await waits[0];
   c.idleSince = 3;
-  places.look();
+  places.look(c);
   await Promise.all(waits);
   t.strictSame(order, ['b', 'd']);
   t.equal(c.ends, 1);
+});
+
+t.test('processes of one server that all have work leave places for those of others', async (t) => {
+  const places = new Places(4);
+  const [a, b, c, d, other] = [new Fake('one'), new Fake('one'), new Fake('one'), new Fake('one'), new Fake('other')];
+  for (const one of [a, b, c, d, other]) one.places = places;
+  for (const one of [a, b, c]) await places.take(one, never);
+  let isFourth = false;
+  const fourth = places.take(d, never).then(() => {
+    isFourth = true;
+  });
+  await places.take(other, never);
+  t.notOk(isFourth, 'three quarters are taken');
+  b.idleSince = 1;
+  places.look(b);
+  await fourth;
+  t.strictSame([a.ends, b.ends, c.ends, other.ends], [0, 1, 0, 0], 'its own process makes room');
+  const leaves = new AbortController();
+  const left = t.rejects(places.take(b, leaves.signal), { message: 'left' });
+  leaves.abort(new Error('left'));
+  await left;
+  places.free(a);
+  await places.take(b, never);
+});
+
+t.test('a place that one gets in the moment in which it leaves goes to the next', async (t) => {
+  const places = new Places(1);
+  const [a, b, c] = [new Fake(), new Fake(), new Fake()];
+  await places.take(a, never);
+  const leaves = new AbortController();
+  const left = t.rejects(places.take(b, leaves.signal), { message: 'left' });
+  const next = places.take(c, never);
+  await Promise.resolve();
+  places.free(a);
+  leaves.abort(new Error('left'));
+  await left;
+  await next;
 });
 
 t.test('turns go round in order, and who leaves is passed over', async (t) => {
@@ -76,4 +119,24 @@ t.test('work that is asked for often is done at once, and once more at the end o
   throttle.end();
   clearInterval(keep);
   t.equal(done, 2);
+});
+
+t.test('work that is asked for without end is done ever more rarely, and soon again after a pause', async (t) => {
+  const pass = fakeTimers(t);
+  let done = 0;
+  const throttle = new Throttle(1000, () => {
+    done += 1;
+  });
+  for (let second = 0; second < 200; second += 1) {
+    throttle.ask();
+    await pass(1000);
+  }
+  t.equal(done, 9, 'after 0, 1, 3, 7, 15, 31, 63, 127 and 191 seconds');
+  for (const ms of [64_000, 64_000, 64_000]) await pass(ms);
+  done = 0;
+  throttle.ask();
+  throttle.ask();
+  await pass(1000);
+  t.equal(done, 2);
+  throttle.end();
 });

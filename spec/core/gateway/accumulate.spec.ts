@@ -365,6 +365,15 @@ t.test('an answer of very many calls is refused, whether they begin or come whol
   }
 });
 
+t.test('an answer that goes to and fro between text and reasoning is refused after ten thousand blocks', (t) => {
+  const text = { type: 'text', text: 'a' } as const;
+  const reasoning = { type: 'reasoning', text: 'b' } as const;
+  const answer = new Accumulator();
+  for (let count = 0; count < 5000; count += 1) answer.addPieces([text, text, reasoning, reasoning]);
+  t.throws(() => answer.addPieces([text]), { code: 'UPSTREAM_MALFORMED', message: /more than 10000 content blocks or tool calls/, mayHaveRun: true });
+  t.end();
+});
+
 t.test('no cost that a provider tells takes a sum beyond all numbers', (t) => {
   for (const [told, counted] of [
     [0.5, 0.5],

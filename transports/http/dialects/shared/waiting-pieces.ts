@@ -2,10 +2,11 @@
 //
 // in-order: what waits leaves in the order in which it came, but for the pieces of the call that is being written, which leave first.
 // linear: a piece is added once and taken once, however many calls wait beside it.
+// joined: what goes on with a text, or with the arguments of a call, waits with it as one piece: an answer may come in millions of them.
 import type { AnswerPiece } from '../../../../core/index.ts';
 
 interface Waiting {
-  readonly piece: AnswerPiece;
+  piece: AnswerPiece;
   isTaken: boolean;
 }
 
@@ -16,6 +17,10 @@ class Line {
 
   add(item: Waiting): void {
     this.#items.push(item);
+  }
+
+  last(): Waiting | undefined {
+    return this.#items.at(-1);
   }
 
   /** The first item that has not been taken. */
@@ -37,11 +42,17 @@ export class WaitingPieces {
   readonly #ofCall = new Map<number, Line>();
 
   add(piece: AnswerPiece): void {
+    const call = callOf(piece);
+    const line = call === undefined ? this.#all : (this.#ofCall.get(call) ?? new Line());
+    const last = line.last();
+    const joined = last?.isTaken === false ? joinedPiece(last.piece, piece) : undefined;
+    if (last !== undefined && joined !== undefined) {
+      last.piece = joined;
+      return;
+    }
     const waiting = { piece, isTaken: false };
     this.#all.add(waiting);
-    const call = callOf(piece);
     if (call === undefined) return;
-    const line = this.#ofCall.get(call) ?? new Line();
     this.#ofCall.set(call, line);
     line.add(waiting);
   }
@@ -64,6 +75,11 @@ export class WaitingPieces {
     next.isTaken = true;
     return next.piece;
   }
+}
+
+/** joined. Undefined for what does not go on with the piece before. */
+function joinedPiece(before: AnswerPiece, piece: AnswerPiece): AnswerPiece | undefined {
+  return 'text' in before && 'text' in piece && before.type === piece.type ? { ...piece, text: before.text + piece.text } : undefined;
 }
 
 /** The call that the piece goes on with, or ends; undefined for one that begins something. */
