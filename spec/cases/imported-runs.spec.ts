@@ -11,6 +11,7 @@ import { noPostgres } from '../support/postgres.ts';
 import { AT, answerRecord, approvalOf, modelRecord, runRecord } from '../support/tools/records.ts';
 import { crashedIn, pay, pendingIn, RULES, type ToolCore, toolCore } from '../support/tools/tool-core.ts';
 import type { Seen } from '../support/tools/tool-model.ts';
+import { sweep } from '../support/sweep.ts';
 import { sought, until } from '../support/until.ts';
 
 t.setTimeout(120_000);
@@ -121,7 +122,7 @@ t.test('a bundle with a journal that can not be read is refused, so that nothing
 
 t.test('a small bundle with a journal of millions of lines is refused', async (t) => {
   const ada = crashedIn([], ASKS, { status: 'failed', processed: true }).blocks.ada;
-  const files = { blocks: { ada: { ...ada, runs: { 'm1.jsonl': '{"t":"later"}\n'.repeat(2_000_000) } } } };
+  const files = { blocks: { ada: { ...ada, runs: { 'm1.jsonl': '{"t":"later"}\n'.repeat(sweep(2_000_000, 300_000)) } } } };
   const from = await toolCore(t, { rules: ASKS, say: () => 'Hello.', files });
   const bundle = await from.blocks.export('ada');
   const refusal = { code: 'INVALID_REQUEST', message: "The runs/m1.jsonl in the archive can't be used: it has more than 250000 lines." };

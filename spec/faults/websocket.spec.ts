@@ -21,7 +21,7 @@ const PING = 9;
 const PONG = 10;
 const ALIVE = '{"type":"ping"}';
 const MAX_BYTES = 16_384;
-const CHANGES = sweep(2000, 500);
+const CHANGES = sweep(2000, 250);
 
 type Outcome = number | RegExp;
 type Case = readonly [title: string, parts: readonly (FrameParts | Buffer)[], outcome: Outcome];

@@ -7,6 +7,7 @@ import { viewsOf } from '../../../core/schedule/view.ts';
 import type { ScheduledBlock } from '../../../core/schedule/work.ts';
 import type { BlockConfig, BlockState, ChatEntry, Schedule } from '../../../core/types.ts';
 import type { ScheduleStates } from '../../../core/store/port.ts';
+import { sweep } from '../../support/sweep.ts';
 
 const NOW = Date.parse('2026-11-20T10:00:30.000Z');
 const EVERY_MINUTE: Schedule = { id: 'often', cron: '* * * * *', message: 'Look.' };
@@ -116,7 +117,7 @@ t.test('others are served between the schedules of a block that have missed many
 });
 
 t.test('counted-in-turns: where many blocks have missed many runs at once, as after a sleep, each turn counts some of one of them', async (t) => {
-  const rigs = Array.from({ length: 20 }, () => rig(t, [EVERY_MINUTE]));
+  const rigs = Array.from({ length: sweep(20, 5) }, () => rig(t, [EVERY_MINUTE]));
   let inTurn = 0;
   let most = 0;
   const { nextRun } = Cron.prototype;

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { argumentCheck, prepareChecks } from '../../../core/tools/arguments.ts';
+import { sweep } from '../../support/sweep.ts';
 
 t.test('arguments are checked, and what is wrong has a place', async (t) => {
   const check = argumentCheck({
@@ -71,8 +72,8 @@ t.test('counted-comparisons: a value is compared with every branch of a schema, 
   const numbers = Array.from({ length: 50_000 }, (_, n) => n);
   t.match(argumentCheck(each({ type: 'array', uniqueItems: true }) as Record<string, unknown>)({ a: numbers }), /too many values/);
   const fields = Object.fromEntries(numbers.map((n) => [`f${n}`, n]));
-  for (const looked of [{ additionalProperties: false }, { minProperties: 1e6 }, { unevaluatedProperties: false }, { const: {} }, { enum: [{}] }])
-    t.match(argumentCheck(each(looked) as Record<string, unknown>)({ a: fields }), /too many values/);
+  const looks = [{ additionalProperties: false }, { enum: [{}] }, { minProperties: 1e6 }, { unevaluatedProperties: false }, { const: {} }];
+  for (const looked of looks.slice(0, sweep(5, 2))) t.match(argumentCheck(each(looked) as Record<string, unknown>)({ a: fields }), /too many values/);
   const rows = argumentCheck(of({ items: { type: 'object', properties: { kind: { enum: ['x', 'y'] }, n: { type: 'integer' } } } }) as Record<string, unknown>);
   t.equal(rows({ a: Array.from({ length: 50_000 }, (_, n) => ({ kind: 'x', n })) }), undefined, 'many values of a usual schema are checked');
 });
