@@ -13,7 +13,7 @@ import type { Answerer } from '../support/upstream.ts';
 import { WIRES } from '../support/wire-server.ts';
 
 const SEED = Number(process.env['BLOCKHOUSE_FUZZ_SEED'] ?? 20_261_123);
-const ROUNDS = Number(process.env['BLOCKHOUSE_FUZZ_ROUNDS'] ?? sweep(200, 1));
+const ROUNDS = Number(process.env['BLOCKHOUSE_FUZZ_ROUNDS'] ?? sweep(200, 2));
 /** Each wait has an end; only a defect reaches it. */
 const PATIENCE_MS = 20_000;
 
