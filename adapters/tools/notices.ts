@@ -1,7 +1,7 @@
 // Which notices of a server are handed on.
 //
-// in-turns: of the notices in a turn of the event loop, some of each kind are: nothing follows from the tenth that does not from the first. The progress of each call under way
-//   is a kind of its own, since it extends the time of that call.
+// in-turns: in one turn of the event loop, only the first few notices of each kind are handed on, since the tenth says nothing that the first did not say. The progress of each
+//   call under way is a kind of its own, since it extends the time of that call.
 import { isObject } from '../../core/base/json.ts';
 
 const PROGRESS = 'notifications/progress';

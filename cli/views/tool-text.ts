@@ -136,7 +136,7 @@ function toolLines({ name, state, description, annotations, problem, now }: Tool
   ];
 }
 
-/** Keywords whose members are schemas by names of somebody else's. */
+/** Keywords that hold schemas by name; the names are the server's own, and no keywords. */
 const BY_NAME: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 /** Keywords that need not be named before what they hold. */
 const UNNAMED = /^(?:description|title|items|prefixItems|anyOf|allOf|oneOf|not|if|then|else|contains|additionalProperties|propertyNames)$/;

@@ -136,7 +136,7 @@ export function nextRuns(timing: Timing, state: FullState, now: number, most: nu
 /** By schedule: what was counted on a day. The page reads it at each change of its block. */
 const counted = new WeakMap<Timing, { readonly day: number; readonly perDay: number }>();
 
-/** How many runs a day come, as the week has them that begins with the first question of a day. */
+/** How many runs come on a day: the mean of a week, which is counted once a day, when somebody first asks. */
 export function runsPerDay(schedule: Schedule, timing: Timing, state: FullState, now: number): number {
   const day = Math.floor(now / (1440 * MINUTE_MS));
   let known = counted.get(timing);

@@ -309,7 +309,7 @@ function shownTool({ description: given, inputSchema }: ToolDefinition, name: st
   return { name, ...(description !== '' && { description }), parameters: { ...schema, type: 'object' } };
 }
 
-/** Keywords whose members are schemas by names of somebody else's. */
+/** Keywords that hold schemas by name; the names are the server's own, and no keywords. */
 const BY_NAME: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 /** What arguments are compared with, or what leads to another part: it stays as it is. */
 const EXACT = /^(?:const|enum|default|examples|required|dependentRequired|pattern|type|format|\$(?:ref|dynamicRef|anchor|dynamicAnchor|id|schema|vocabulary))$/;
