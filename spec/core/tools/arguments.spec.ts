@@ -49,12 +49,13 @@ t.test('counted-comparisons: a value is compared with every branch of a schema, 
   const branches = Array.from({ length: 600 }, (_, at) => ({ const: at }));
   const of = (items: object): object => ({ type: 'object', properties: { a: { type: 'array', ...items } } });
   const leads = { ...of({ items: { $ref: '#/$defs/any' } }), $defs: { any: { anyOf: branches } } };
-  for (const [schema, value] of [
-    [of({ items: { anyOf: branches } }), 599],
-    [of({ contains: { anyOf: branches } }), -1],
+  const tooMany = [
     [of({ items: { enum: branches.map((_, at) => [at]) } }), [599]],
     [leads, 599],
-  ] as const) {
+    [of({ items: { anyOf: branches } }), 599],
+    [of({ contains: { anyOf: branches } }), -1],
+  ] as const;
+  for (const [schema, value] of tooMany.slice(0, sweep(4, 2))) {
     const check = argumentCheck(schema as Record<string, unknown>);
     t.match(check({ a: Array.from({ length: 40_000 }, () => value) }), /too many values for the schema of the tool/);
     t.notMatch(check({ a: [value, value] }) ?? '', /too many/, 'few are checked');
@@ -73,7 +74,7 @@ t.test('counted-comparisons: a value is compared with every branch of a schema, 
   t.match(argumentCheck(each({ type: 'array', uniqueItems: true }) as Record<string, unknown>)({ a: numbers }), /too many values/);
   const fields = Object.fromEntries(numbers.map((n) => [`f${n}`, n]));
   const looks = [{ additionalProperties: false }, { enum: [{}] }, { minProperties: 1e6 }, { unevaluatedProperties: false }, { const: {} }];
-  for (const looked of looks.slice(0, sweep(5, 2))) t.match(argumentCheck(each(looked) as Record<string, unknown>)({ a: fields }), /too many values/);
+  for (const looked of looks.slice(0, sweep(5, 1))) t.match(argumentCheck(each(looked) as Record<string, unknown>)({ a: fields }), /too many values/);
   const rows = argumentCheck(of({ items: { type: 'object', properties: { kind: { enum: ['x', 'y'] }, n: { type: 'integer' } } } }) as Record<string, unknown>);
   t.equal(rows({ a: Array.from({ length: 50_000 }, (_, n) => ({ kind: 'x', n })) }), undefined, 'many values of a usual schema are checked');
 });
