@@ -1,7 +1,7 @@
 // How servers of tools are shown: a table of servers, the tools of one, and what has changed. Pure: no I/O.
 //
 // seen-whole: what a model would read and a person would not see, such as characters without a width, is shown as an escape.
-import { inOrder, isObject } from '../../core/base/json.ts';
+import { inOrder, isObject, SCHEMAS_BY_NAME } from '../../core/base/json.ts';
 import type { BlockToolView, ToolServerView, ToolView } from '../../core/index.ts';
 import { plural } from '../terminal/format.ts';
 import { type Column, table } from '../terminal/layout.ts';
@@ -136,8 +136,6 @@ function toolLines({ name, state, description, annotations, problem, now }: Tool
   ];
 }
 
-/** Keywords that hold schemas by name; the names are the server's own, and no keywords. */
-const BY_NAME: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 /** Keywords that need not be named before what they hold. */
 const UNNAMED = /^(?:description|title|items|prefixItems|anyOf|allOf|oneOf|not|if|then|else|contains|additionalProperties|propertyNames)$/;
 /** Keywords that hold single words, most often. */
@@ -156,7 +154,7 @@ function schemaLines(schema: unknown, path = ''): string[] {
   };
   const enter = (name: string, value: unknown, label: string): void => {
     const inner = UNNAMED.test(name) ? label : dotted(label, name);
-    if (!BY_NAME.has(name) || !isObject(value)) {
+    if (!SCHEMAS_BY_NAME.has(name) || !isObject(value)) {
       if (/\s/.test(name) && typeof value !== 'string') says.push(inner); // a name may be a sentence, too
       look(value, inner, OF_WORDS.test(name));
       return;

@@ -139,6 +139,9 @@ export function mayBeLarge(bytes: number, values: number): boolean {
   return bytes >= Math.min(MAX_OBJECT_FIELDS * MIN_FIELD_BYTES, values * MIN_VALUE_BYTES);
 }
 
+/** Keywords of JSON Schema that hold schemas by name; the names are the server's own, and no keywords. */
+export const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+
 /** The most values inside a tool's schema: real ones have some hundreds, and each request converts the schema to the provider's form. */
 export const MAX_SCHEMA_VALUES = 10_000;
 /** The most values inside the schemas of all tools of a request. */

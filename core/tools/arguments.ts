@@ -11,7 +11,7 @@
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { countUpTo, isDeeperThan, isObject } from '../base/json.ts';
+import { countUpTo, isDeeperThan, isObject, SCHEMAS_BY_NAME } from '../base/json.ts';
 import { canonicalJson } from './canonical.ts';
 import type { JsonRecord } from './port.ts';
 
@@ -21,8 +21,6 @@ const MAX_NODES = 2000;
 /** no-patterns. The others name other documents, or are not looked at. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format', '$schema', '$id', '$anchor', '$dynamicAnchor', '$comment']);
 
-/** Keywords whose members are names of fields. */
-const NAMES: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 /** Keywords whose values are no schemas. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required', 'dependentRequired']);
 /** counted-references. So many are followed in one check. */
@@ -202,7 +200,7 @@ function cleaned(value: JsonRecord, isNames: boolean): Record<string, unknown> {
   for (const [name, inner] of Object.entries(value)) {
     if (isNames) kept[name] = cleanedValue(inner, false);
     else if (VALUES.has(name)) kept[name] = inner;
-    else if (!LEFT_OUT.has(name)) kept[name] = cleanedValue(inner, NAMES.has(name));
+    else if (!LEFT_OUT.has(name)) kept[name] = cleanedValue(inner, SCHEMAS_BY_NAME.has(name));
     if (isNames || !REFERENCES.has(name)) continue;
     if (!(typeof inner === 'string' && inner.startsWith('#'))) throw new Error(`its schema refers to another document (${String(inner).slice(0, 100)})`);
     kept[FOLLOWED] = true;
@@ -215,7 +213,7 @@ function weightOf(schema: JsonRecord): number {
   return Object.entries(schema).reduce((sum, [name, inner]) => {
     if (VALUES.has(name)) return sum + countUpTo(inner, MAX_NODES);
     if (Array.isArray(inner)) return sum + inner.length;
-    return NAMES.has(name) && isObject(inner) ? sum + Object.keys(inner).length : sum;
+    return SCHEMAS_BY_NAME.has(name) && isObject(inner) ? sum + Object.keys(inner).length : sum;
   }, 1);
 }
 

@@ -4,7 +4,7 @@
 //   end, by what is in the journal: what the model has found, and block__read_result once a result was cut. One whose definition has changed since is not called
 //   any more.
 // same-names: a name depends on all tools of the catalogue, not on those that are offered, so a tool that is found later changes no other name.
-import { isObject } from '../base/json.ts';
+import { isObject, SCHEMAS_BY_NAME } from '../base/json.ts';
 import { estimateTokens } from '../base/tokens.ts';
 import type { Tool, ToolMarks } from '../types.ts';
 import { type ArgumentCheck, argumentCheck, assertBounded, prepareChecks } from './arguments.ts';
@@ -309,8 +309,6 @@ function shownTool({ description: given, inputSchema }: ToolDefinition, name: st
   return { name, ...(description !== '' && { description }), parameters: { ...schema, type: 'object' } };
 }
 
-/** Keywords that hold schemas by name; the names are the server's own, and no keywords. */
-const BY_NAME: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 /** What arguments are compared with, or what leads to another part: it stays as it is. */
 const EXACT = /^(?:const|enum|default|examples|required|dependentRequired|pattern|type|format|\$(?:ref|dynamicRef|anchor|dynamicAnchor|id|schema|vocabulary))$/;
 
@@ -319,7 +317,7 @@ function withoutInvisibleTexts(schema: JsonRecord, isByName = false): JsonRecord
   const seen = (value: unknown, keyword: string): unknown => {
     if (typeof value === 'string') return withoutInvisible(value);
     if (Array.isArray(value)) return value.map((one) => seen(one, keyword));
-    return isObject(value) ? withoutInvisibleTexts(value, !isByName && BY_NAME.has(keyword)) : value;
+    return isObject(value) ? withoutInvisibleTexts(value, !isByName && SCHEMAS_BY_NAME.has(keyword)) : value;
   };
   return Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, !isByName && EXACT.test(name) ? value : seen(value, name)]));
 }
