@@ -1,7 +1,7 @@
 // Some members of a whole answer that passes as it is. The rest of it is not parsed. Pure but for the turns of a long answer (long-json.ts).
 import { tryParseJson } from '../../core/base/json.ts';
 import { membersOf } from '../../core/base/json-members.ts';
-import { ANY_JSON, isLong, parseLong } from './long-json.ts';
+import { ANY_JSON, isLong, parseLong, type Reader } from './long-json.ts';
 import { malformed } from './provider.ts';
 import { assertParseable } from './read.ts';
 
@@ -12,12 +12,12 @@ export function membersIn(answer: Buffer, names: readonly string[]): Record<stri
   return values;
 }
 
-/** The same for a long answer of this provider. */
-export async function longMembersIn(answer: Buffer, names: readonly string[], provider: string): Promise<Record<string, unknown>> {
+/** The same for a long answer. Rejects as `parseLong` does, too. */
+export async function longMembersIn(answer: Buffer, names: readonly string[], reader: Reader): Promise<Record<string, unknown>> {
   const values: Record<string, unknown> = {};
   for (const { name, start, end } of placesIn(answer, names)) {
     const value = answer.subarray(start, end);
-    values[name] = isLong(value) ? await parseLong(value, ANY_JSON, provider) : tryParseJson(value.toString('utf8'));
+    values[name] = isLong(value) ? await parseLong(value, ANY_JSON, reader) : tryParseJson(value.toString('utf8'));
   }
   return values;
 }

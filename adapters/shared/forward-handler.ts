@@ -19,6 +19,7 @@ import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
 import { longMembersIn, membersIn } from './answer-members.ts';
 import { dataOf, eventOf, LINE_ENDS } from './frame-text.ts';
+import { readerOf } from './long-json.ts';
 import { type FrameFacts, type Protocol, usageOfWhole } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
@@ -42,8 +43,7 @@ const ALL_UNFIT = new RegExp(UNFIT, 'g');
 const LAST_STATUS = 599;
 /** Of which each has told what it has used; no server gives as many. */
 const MAX_CHOICES = 10_000;
-/** Two empty line ends of CRLF. */
-const LONGEST_BORDER = 4;
+const LONGEST_BORDER = 4; // two empty line ends of CRLF
 
 /** Passes one answer on. */
 export class ForwardHandler implements UpstreamHandler {
@@ -232,7 +232,8 @@ export class ForwardHandler implements UpstreamHandler {
 
   /** long-in-turns. */
   async #endLong(bytes: Buffer): Promise<void> {
-    this.#endWhole(bytes, await longMembersIn(bytes, this.#protocol.answerMembers, this.#provider.id).catch((error: unknown) => this.#failUnread(error)));
+    const read = longMembersIn(bytes, this.#protocol.answerMembers, readerOf(this.#provider, this.#call));
+    this.#endWhole(bytes, await read.catch((error: unknown) => this.#failUnread(error)));
   }
 
   #endWhole(bytes: Buffer, members: Readonly<Record<string, unknown>>): void {

@@ -2,13 +2,15 @@
 //
 // same-turns: long answers of all providers, and long bodies of clients, are parsed one slice in a turn, one provider after the other.
 // one-for-each: of one provider, one long answer is parsed at a time. Many that are half parsed would take the memory of all of them together.
+// gone-ends: what nobody waits for any more is not parsed further, and what waits for its turn is let go.
 // step-alone: what is done with the value begins in a turn of its own.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type JsonLimits, MAX_OBJECT_FIELDS } from '../../core/base/json.ts';
 import { parseInSlices, TooMuchJson } from '../../core/base/json-slices.ts';
 import { nextTurn } from '../../core/base/next-turn.ts';
-import { ANSWER_LIMITS } from '../../core/index.ts';
-import { malformed } from './provider.ts';
+import { type AdapterCall, ANSWER_LIMITS } from '../../core/index.ts';
+import { cancelled } from '../outbound/call.ts';
+import { malformed, type Provider } from './provider.ts';
 import { beyond, LONG_JSON_BYTES } from './read.ts';
 
 /** What a chat may answer. */
@@ -21,10 +23,24 @@ export function isLong(bytes: Uint8Array): boolean {
   return bytes.length >= LONG_JSON_BYTES;
 }
 
-/** The value of JSON; undefined if it is none. `provider` is the one whose turns it takes. Rejects with UPSTREAM_MALFORMED for what exceeds the limits. */
-export function parseLong(bytes: Buffer, limits: JsonLimits, provider: string): Promise<unknown> {
+/** Who waits for a value, and of whom it is. */
+export interface Reader {
+  /** The id of the provider whose turns it takes. */
+  readonly provider: string;
+  /** Fires when nobody waits for it any more (gone-ends). */
+  readonly gone: AbortSignal;
+}
+
+/** A call that is read on although its caller leaves has `until`. */
+export function readerOf({ id }: Provider, { signal, until }: AdapterCall): Reader {
+  return { provider: id, gone: until ?? signal };
+}
+
+/** The value of JSON; undefined if it is none. Rejects with UPSTREAM_MALFORMED for what exceeds the limits, with CANCELLED where nobody waits. */
+export function parseLong(bytes: Buffer, limits: JsonLimits, reader: Reader): Promise<unknown> {
+  const { provider } = reader;
   const before = last.get(provider);
-  const parsed = before === undefined ? parse(bytes, limits, provider) : before.then(() => parse(bytes, limits, provider)); // one-for-each
+  const parsed = before === undefined ? parse(bytes, limits, reader) : before.then(() => parse(bytes, limits, reader)); // one-for-each
   const done = parsed.then(ignore, ignore).then(() => {
     if (last.get(provider) === done) last.delete(provider);
   });
@@ -36,8 +52,11 @@ export function parseLong(bytes: Buffer, limits: JsonLimits, provider: string): 
 const last = new Map<string, Promise<void>>();
 const ignore = (): void => undefined;
 
-async function parse(bytes: Buffer, limits: JsonLimits, provider: string): Promise<unknown> {
-  const turn = (): Promise<void> => nextTurn(`answers of ${provider}`); // same-turns
+async function parse(bytes: Buffer, limits: JsonLimits, { provider, gone }: Reader): Promise<unknown> {
+  const turn = async (): Promise<void> => {
+    await nextTurn(`answers of ${provider}`); // same-turns
+    if (gone.aborted) throw cancelled(gone.reason, true); // gone-ends
+  };
   // What is no UTF-8 is read as a decoder of text reads it.
   const text = isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'));
   try {

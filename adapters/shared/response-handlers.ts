@@ -14,7 +14,7 @@ import { type AdapterCall, ANSWER_LIMITS, type BlockhouseError, type ChatCall, t
 import { EnoughRead } from '../outbound/call.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
-import { ANY_JSON, CHAT_JSON, isLong, parseLong } from './long-json.ts';
+import { ANY_JSON, CHAT_JSON, isLong, parseLong, type Reader, readerOf } from './long-json.ts';
 import { type ChatContext, malformed, type Provider, type StreamDecoder, StreamError } from './provider.ts';
 import { type ErrorAnswer, errorAnswer, fromProviderError } from './provider-errors.ts';
 
@@ -126,10 +126,10 @@ export class BodyCollector implements UpstreamHandler {
     return isLong(this.bytes());
   }
 
-  /** The JSON value of an answer of this provider. Rejects with UPSTREAM_MALFORMED for a body that is empty or not JSON, or exceeds the limits. */
-  async json(provider: string, limits = ANY_JSON): Promise<unknown> {
+  /** The JSON value of an answer. Rejects with UPSTREAM_MALFORMED for a body that is empty or not JSON, or exceeds the limits. */
+  async json(reader: Reader, limits = ANY_JSON): Promise<unknown> {
     if (!this.isLong) return this.shortJson();
-    const json = await parseLong(this.bytes(), limits, provider);
+    const json = await parseLong(this.bytes(), limits, reader);
     if (json === undefined) throw malformed('it is not JSON');
     return json;
   }
@@ -181,7 +181,7 @@ export class WholeHandler extends BodyCollector {
   async #readLong(): Promise<void> {
     let json: unknown;
     try {
-      json = await this.json(this.#provider.id, CHAT_JSON);
+      json = await this.json(readerOf(this.#provider, this.#call), CHAT_JSON);
     } catch (error) {
       this.broken();
       throw error;
@@ -285,7 +285,7 @@ export class StreamHandler implements UpstreamHandler {
   async #endLong(body: BodyCollector): Promise<void> {
     let json: unknown;
     try {
-      json = await parseLong(body.bytes(), CHAT_JSON, this.#provider.id); // bounded-answer
+      json = await parseLong(body.bytes(), CHAT_JSON, readerOf(this.#provider, this.#call)); // bounded-answer
     } catch (error) {
       this.broken();
       throw error;
