@@ -4,10 +4,10 @@
 // bounded: what is kept counts, blocks that never close as well.
 // lead-once: thinking that comes before all else is one state, which is told when something else begins.
 import { isDeeperThan, isObject, MAX_JSON_DEPTH, tryParseJson } from '../../core/base/json.ts';
-import { AnswerSize, type ChatEvent } from '../../core/index.ts';
+import { ANSWER_LIMITS, AnswerSize, type ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
-import { asObject, asString, expectObject, expectText, parseArguments } from '../shared/read.ts';
+import { asObject, assertRecord, asString, expectObject, expectText, parseArguments } from '../shared/read.ts';
 import { toldAnswer } from '../shared/told-answer.ts';
 import { readErrorObject } from './errors.ts';
 import { leadingState, readEnd, readUsage, STOP_FIELDS, USAGE_FIELDS, usageAtStart } from './response.ts';
@@ -66,6 +66,7 @@ export class AnthropicDecoder implements StreamDecoder {
   #read(records: readonly SseRecord[], events: ChatEvent[]): ChatEvent[] {
     for (const { data } of records) {
       if (this.#stopped) break;
+      assertRecord(data, ANSWER_LIMITS.lineValues);
       const json = tryParseJson(data);
       if (!isObject(json)) throw malformed('an event of the stream is not JSON');
       this.#take(json, events);

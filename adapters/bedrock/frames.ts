@@ -6,7 +6,7 @@
 // Source: the event stream encoding in AWS's documentation of Amazon Transcribe.
 import { crc32 } from 'node:zlib';
 import { Chunks } from '../../core/base/chunks.ts';
-import type { BlockhouseError } from '../../core/index.ts';
+import { ANSWER_LIMITS, type BlockhouseError } from '../../core/index.ts';
 import { malformed } from '../shared/provider.ts';
 import { assertRecord } from '../shared/read.ts';
 
@@ -43,7 +43,7 @@ export function decodeFrame(bytes: Buffer): Frame {
   const headersEnd = PRELUDE_BYTES + bytes.readUInt32BE(4);
   if (headersEnd > end) throw damaged('its headers are longer than the frame');
   if (headersEnd > PRELUDE_BYTES + MAX_HEADERS_BYTES) throw damaged(`its headers are longer than ${MAX_HEADERS_BYTES} bytes`);
-  assertRecord(bytes.subarray(headersEnd, end));
+  assertRecord(bytes.subarray(headersEnd, end), ANSWER_LIMITS.lineValues);
   return { headers: readHeaders(bytes, headersEnd), payload: bytes.toString('utf8', headersEnd, end) };
 }
 

@@ -1,9 +1,9 @@
 // Ollama's stream: one JSON object a line; the last has `done: true`. Pure: no I/O.
 import { tryParseJson } from '../../core/base/json.ts';
-import type { ChatEvent } from '../../core/index.ts';
+import { ANSWER_LIMITS, type ChatEvent } from '../../core/index.ts';
 import { LineReader } from '../outbound/lines.ts';
 import { cutShort, malformed, type StreamDecoder } from '../shared/provider.ts';
-import { asObject } from '../shared/read.ts';
+import { asObject, assertRecord } from '../shared/read.ts';
 import { toldAnswer } from '../shared/told-answer.ts';
 import { readLine, usageIn } from './response.ts';
 
@@ -31,6 +31,7 @@ export class OllamaDecoder implements StreamDecoder {
   #read(lines: readonly string[], events: ChatEvent[]): ChatEvent[] {
     for (const line of lines) {
       if (this.#done || line.trim() === '') continue;
+      assertRecord(line, ANSWER_LIMITS.lineValues);
       const json = tryParseJson(line);
       if (json === undefined) throw malformed('a line of the stream is not JSON');
       this.told ??= toldAnswer(undefined, asObject(json)['model']);

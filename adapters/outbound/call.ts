@@ -28,8 +28,8 @@ export interface UpstreamHandler {
   /** False asks for a pause until `onceWritable` calls back. */
   data(chunk: Buffer): boolean;
   onceWritable(resume: () => void): void;
-  /** Called after the last `data`. */
-  end(): void;
+  /** Called after the last `data`. A promise for what it does later, in turns: the call settles with it. */
+  end(): void | Promise<void>;
   /** Called instead of `end` when the answer breaks off. Must not throw. */
   broken?(): void;
   /** True once the handler needs no more bytes: it has the end mark of an answer, or the status of an error. */
@@ -241,8 +241,9 @@ export class UpstreamCall implements Exchange {
   #finish(): void {
     if (!this.#settle()) return;
     try {
-      this.#handler.end();
-      this.#resolve();
+      const rest = this.#handler.end();
+      if (rest === undefined) this.#resolve();
+      else rest.then(this.#resolve, this.#reject);
     } catch (error) {
       this.#reject(error);
     }

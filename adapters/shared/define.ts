@@ -20,6 +20,7 @@ import { cancelled } from '../outbound/call.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from '../outbound/client.ts';
 import { connected } from './connected.ts';
 import { ForwardHandler } from './forward-handler.ts';
+import { readerOf } from './long-json.ts';
 import { type ChatContext, type EmbeddingProvider, type FetchJson, malformed, type Provider, type WireRequest } from './provider.ts';
 import { asCount, asObject } from './read.ts';
 import { BodyCollector, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
@@ -110,7 +111,9 @@ function adapterOf(provider: Provider, upstream: Upstream): Adapter {
     ...(provider.forwardWarnings !== undefined && { forwardWarnings: provider.forwardWarnings.bind(provider) }),
     ...(provider.forwardedTier !== undefined && { forwardedTier: provider.forwardedTier.bind(provider) }),
     ...(provider.forwardedAnswer !== undefined && { forwardedAnswer: provider.forwardedAnswer.bind(provider) }),
-    ...(provider.embedding !== undefined && { embedding: embeddingOf(provider.embedding, (call, url, body) => asked(upstream, provider, call, url, body)) }),
+    ...(provider.embedding !== undefined && {
+      embedding: embeddingOf(provider.embedding, provider, (call, url, body) => asked(upstream, provider, call, url, body)),
+    }),
     ...(provider.replayed !== undefined && { replayed: provider.replayed.bind(provider) }),
     ...(provider.fetchedTokens !== undefined && { fetchedTokens: provider.fetchedTokens }),
     ...(provider.countTokens !== undefined && { countTokens: (call) => countTokens(fetchFor(call), provider, call) }),
@@ -181,14 +184,14 @@ function turnOf({ signal }: AdapterCall): WriteOptions {
   };
 }
 
-function embeddingOf(embedding: EmbeddingProvider, ask: (call: AdapterCall, url: URL, body: unknown) => Promise<BodyCollector>): Embedding {
+function embeddingOf(embedding: EmbeddingProvider, provider: Provider, ask: (call: AdapterCall, url: URL, body: unknown) => Promise<BodyCollector>): Embedding {
   return {
     batch: (model) => embedding.batch(model),
     takesTokenIds: embedding.takesTokenIds ?? false,
     embed: async (call) => {
       const { url, body } = embedding.build(call);
       const answer = await ask(call, url, body);
-      return embedding.read(asObject(answer.json()), call.settings.endpoint?.quirks.costField, answer.headers);
+      return embedding.read(asObject(await answer.json(readerOf(provider, call))), call.settings.endpoint?.quirks.costField, answer.headers);
     },
   };
 }
@@ -256,7 +259,7 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
 
 /** GETs JSON, or POSTs `body` as JSON. Rejects with the provider's error for an error status, with UPSTREAM_MALFORMED for a body that is not JSON. */
 async function askJson(upstream: Upstream, provider: Provider, call: AdapterCall, url: URL, body: unknown): Promise<unknown> {
-  return (await asked(upstream, provider, call, url, body)).json();
+  return (await asked(upstream, provider, call, url, body)).json(readerOf(provider, call));
 }
 
 /** The same, with the headers of the answer. */

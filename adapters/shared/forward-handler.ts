@@ -3,6 +3,7 @@
 // whole-frames: a stream goes out in whole frames, so that a comment or an error can stand between two of them.
 // never-looks-whole: a stream that ends without its end mark is an error.
 // bounded: a frame and a whole answer have a cap, and so has a stream for a client that wants the whole answer.
+// long-in-turns: of a long whole answer, what is read is parsed in turns of the event loop (long-json.ts).
 // searched-once: bytes are searched for the end of their frame when they come, and not again.
 // error-is-error: a body or a first frame that says that the request failed is a failure, whatever its status. Nothing of it reaches the client, so another
 //   attempt may follow. Comments before it wait for it, since they would open the client's stream.
@@ -11,16 +12,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Chunks } from '../../core/base/chunks.ts';
 import { tryParseJson } from '../../core/base/json.ts';
-import { membersOf, skipBlanks } from '../../core/base/json-members.ts';
+import { skipBlanks } from '../../core/base/json-members.ts';
 import { endOfFirstFrame, endOfFrames } from '../../core/base/sse-frames.ts';
 import { ANSWER_LIMITS, BlockhouseError, type ForwardCall, type ProviderFault, type ReportedUsage, secretsOf } from '../../core/index.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
+import { longMembersIn, membersIn } from './answer-members.ts';
 import { dataOf, eventOf, LINE_ENDS } from './frame-text.ts';
+import { readerOf } from './long-json.ts';
 import { type FrameFacts, type Protocol, usageOfWhole } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
-import { assertParseable, assertRecord, shortened } from './read.ts';
+import { assertRecord, shortened } from './read.ts';
 import { redact, redactJson } from '../../core/base/redact.ts';
 import { BodyCollector, tellsUse, toError, tooLarge } from './response-handlers.ts';
 
@@ -40,8 +43,7 @@ const ALL_UNFIT = new RegExp(UNFIT, 'g');
 const LAST_STATUS = 599;
 /** Of which each has told what it has used; no server gives as many. */
 const MAX_CHOICES = 10_000;
-/** Two empty line ends of CRLF. */
-const LONGEST_BORDER = 4;
+const LONGEST_BORDER = 4; // two empty line ends of CRLF
 
 /** Passes one answer on. */
 export class ForwardHandler implements UpstreamHandler {
@@ -132,9 +134,12 @@ export class ForwardHandler implements UpstreamHandler {
     return this.#body?.complete ?? (this.#isEnded || this.#error !== undefined);
   }
 
-  end(): void {
-    if (this.#body === undefined) this.#endStream();
-    else this.#endWhole(this.#body);
+  end(): void | Promise<void> {
+    const body = this.#body;
+    if (body === undefined) this.#endStream();
+    else if (body.isError) throw this.#statusFault(body.answer());
+    else if (body.isLong) return this.#endLong(body.bytes());
+    else this.#endWhole(body.bytes(), this.#membersIn(body.bytes()));
   }
 
   broken(): void {
@@ -225,10 +230,13 @@ export class ForwardHandler implements UpstreamHandler {
     return { isKept: true, ...(clean !== undefined && { clean }) };
   }
 
-  #endWhole(body: BodyCollector): void {
-    if (body.isError) throw this.#statusFault(body.answer());
-    const bytes = body.bytes();
-    const members = this.#membersIn(bytes);
+  /** long-in-turns. */
+  async #endLong(bytes: Buffer): Promise<void> {
+    const read = longMembersIn(bytes, this.#protocol.answerMembers, readerOf(this.#provider, this.#call));
+    this.#endWhole(bytes, await read.catch((error: unknown) => this.#failUnread(error)));
+  }
+
+  #endWhole(bytes: Buffer, members: Readonly<Record<string, unknown>>): void {
     const usage = usageOfWhole(this.#protocol, bytes, members);
     const error = this.#protocol.errorIn?.(members);
     if (error === undefined || tellsUse(usage)) this.#tellUse(usage);
@@ -257,9 +265,13 @@ export class ForwardHandler implements UpstreamHandler {
     try {
       return membersIn(bytes, this.#protocol.answerMembers);
     } catch (error) {
-      this.broken();
-      throw error;
+      return this.#failUnread(error);
     }
+  }
+
+  #failUnread(error: unknown): never {
+    this.broken();
+    throw error;
   }
 
   /** The client must not take a refusal of our credentials for one of its own, nor a redirect, a page of a proxy or a status that HTTP does not have for an answer. */
@@ -293,16 +305,6 @@ export class ForwardHandler implements UpstreamHandler {
 /** The client has not asked for a stream. */
 function isForWhole({ fields }: ForwardCall['request']): boolean {
   return fields !== undefined && fields['stream'] !== true;
-}
-
-/** Some members of a whole answer. The rest is not parsed, since it goes out as it is. Throws UPSTREAM_MALFORMED if the answer is not a whole JSON object. */
-function membersIn(bytes: Buffer, names: readonly string[]): Record<string, unknown> {
-  assertParseable(bytes);
-  const members = membersOf(bytes, names);
-  if (members === undefined) throw malformed(bytes.length === 0 ? 'it is empty' : 'it is not a JSON object');
-  const values: Record<string, unknown> = {};
-  for (const { name, start, end } of members) values[name] = tryParseJson(bytes.toString('utf8', start, end));
-  return values;
 }
 
 /** Splitting a frame into very many lines takes long. */

@@ -1,8 +1,8 @@
 // Readers for what providers send. `as…` is for optional fields: a value of another type counts as absent. `expect…` is for the content of
 // an answer: a value of another type is UPSTREAM_MALFORMED, because ignoring it would make the answer short or empty. Pure: no I/O.
-import { exceededLimit, holdsMoreThan, isObject, type JsonLimits, MAX_OBJECT_FIELDS, tryParseJson } from '../../core/base/json.ts';
+import { exceededLimit, isObject, type JsonLimits, MAX_OBJECT_FIELDS, tryParseJson } from '../../core/base/json.ts';
 import { membersOf } from '../../core/base/json-members.ts';
-import { ANSWER_LIMITS, type ToolCall } from '../../core/index.ts';
+import { ANSWER_LIMITS, type BlockhouseError, type ToolCall } from '../../core/index.ts';
 import type { Wanted } from './protocol.ts';
 import { malformed } from './provider.ts';
 
@@ -71,13 +71,8 @@ export function countOfRequest(input: number | undefined, output: number | undef
   return input === 0 && output !== undefined && output > 0 ? undefined : input;
 }
 
-/** Throws UPSTREAM_MALFORMED for JSON whose values would take far more memory than its bytes. */
-export function assertFewValues(json: Uint8Array): void {
-  if (holdsMoreThan(json, ANSWER_LIMITS.values)) throw malformed(`it has more than ${ANSWER_LIMITS.values} JSON values`);
-}
-
 /** A shorter text is parsed in some milliseconds, whatever it is. To look for its depth costs about as much as to parse it. */
-const LONG_JSON_BYTES = 256 * 1024;
+export const LONG_JSON_BYTES = 256 * 1024;
 
 /** Throws UPSTREAM_MALFORMED for an answer of a chat that has too many values, or too many fields in one object, or nests too deep. */
 export function assertParseable(json: Uint8Array, values: number = ANSWER_LIMITS.values): void {
@@ -88,14 +83,19 @@ export function assertParseable(json: Uint8Array, values: number = ANSWER_LIMITS
 /** A client can send back no more fields of one object either, and to parse an object with very many takes V8 seconds. */
 function assertWithin(json: Uint8Array, limits: JsonLimits): void {
   const exceeded = exceededLimit(json, limits);
-  if (exceeded === 'depth') throw malformed(`it nests deeper than ${limits.depth} levels`);
-  if (exceeded === 'fields') throw malformed(`it has an object with more than ${limits.fields} fields`);
-  if (exceeded === 'values') throw malformed(`it has more than ${limits.values} JSON values`);
+  if (exceeded !== undefined) throw beyond(exceeded, limits);
+}
+
+/** UPSTREAM_MALFORMED for JSON that exceeds this limit. */
+export function beyond(exceeded: keyof JsonLimits, limits: JsonLimits): BlockhouseError {
+  if (exceeded === 'depth') return malformed(`it nests deeper than ${limits.depth} levels`);
+  if (exceeded === 'fields') return malformed(`it has an object with more than ${limits.fields} fields`);
+  return malformed(`it has more than ${limits.values} JSON values`);
 }
 
 /** The same for one record of a stream. */
-export function assertRecord(json: Uint8Array | string): void {
-  if (json.length >= LONG_JSON_BYTES) assertParseable(typeof json === 'string' ? Buffer.from(json) : json, ANSWER_LIMITS.recordValues);
+export function assertRecord(json: Uint8Array | string, values: number = ANSWER_LIMITS.recordValues): void {
+  if (json.length >= LONG_JSON_BYTES) assertParseable(typeof json === 'string' ? Buffer.from(json) : json, values);
 }
 
 /** A long record of a stream without what does not matter, so that it need not be parsed; as it is, if it is short or no whole object. */

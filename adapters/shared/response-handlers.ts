@@ -5,6 +5,7 @@
 //   provider that never ends it would fill the memory.
 // whole-instead: a server may answer a request for a stream with a JSON body: an error with status 200, or the whole answer. It is read as such.
 // events-first: events that were read before an error are emitted before the error.
+// long-in-turns: a long answer is read after its end, in turns of the event loop (long-json.ts).
 // counts-first: an answer that fails or can't be read is billed all the same, so its usage is emitted before the error. Where it reports no output, its size is.
 import type { IncomingHttpHeaders } from 'node:http';
 import { Chunks } from '../../core/base/chunks.ts';
@@ -13,9 +14,9 @@ import { type AdapterCall, ANSWER_LIMITS, type BlockhouseError, type ChatCall, t
 import { EnoughRead } from '../outbound/call.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
+import { ANY_JSON, CHAT_JSON, isLong, parseLong, type Reader, readerOf } from './long-json.ts';
 import { type ChatContext, malformed, type Provider, type StreamDecoder, StreamError } from './provider.ts';
 import { type ErrorAnswer, errorAnswer, fromProviderError } from './provider-errors.ts';
-import { assertFewValues, assertParseable } from './read.ts';
 
 /** A page begins so, after any blanks and a byte order mark. */
 const PAGE = /^(?:\xef\xbb\xbf)?\s*</;
@@ -100,7 +101,7 @@ export class BodyCollector implements UpstreamHandler {
 
   onceWritable(): void {}
 
-  end(): void {}
+  end(): void | Promise<void> {}
 
   /** True for an error: its status and some of its text suffice, however the connection ends. */
   get complete(): boolean {
@@ -120,9 +121,21 @@ export class BodyCollector implements UpstreamHandler {
     return withoutMark(this.bytes().toString('utf8'));
   }
 
-  /** The JSON value of an answer. Throws UPSTREAM_MALFORMED for a body that is empty or not JSON, or has too many values. */
-  json(): unknown {
-    assertFewValues(this.bytes()); // bounded-answer
+  /** long-in-turns: true if `json` takes turns. */
+  get isLong(): boolean {
+    return isLong(this.bytes());
+  }
+
+  /** The JSON value of an answer. Rejects with UPSTREAM_MALFORMED for a body that is empty or not JSON, or exceeds the limits. */
+  async json(reader: Reader, limits = ANY_JSON): Promise<unknown> {
+    if (!this.isLong) return this.shortJson();
+    const json = await parseLong(this.bytes(), limits, reader);
+    if (json === undefined) throw malformed('it is not JSON');
+    return json;
+  }
+
+  /** The same at once, for a body that is not long. */
+  shortJson(): unknown {
     return parseAnswer(this.text());
   }
 
@@ -151,9 +164,32 @@ export class WholeHandler extends BodyCollector {
     this.#context = context;
   }
 
-  override end(): void {
+  override end(): void | Promise<void> {
     if (this.isError) throw toError(this.#provider, this.#call, this.answer(), counted(this.#call));
-    const json = this.#parse();
+    if (this.isLong) return this.#readLong();
+    let json: unknown;
+    try {
+      json = this.shortJson();
+    } catch (error) {
+      this.broken();
+      throw error;
+    }
+    this.#read(json);
+  }
+
+  /** long-in-turns. */
+  async #readLong(): Promise<void> {
+    let json: unknown;
+    try {
+      json = await this.json(readerOf(this.#provider, this.#call), CHAT_JSON);
+    } catch (error) {
+      this.broken();
+      throw error;
+    }
+    this.#read(json);
+  }
+
+  #read(json: unknown): void {
     let events: ChatEvent[];
     try {
       events = this.#provider.readAnswer(json, this.#context);
@@ -176,16 +212,6 @@ export class WholeHandler extends BodyCollector {
 
   broken(): void {
     if (this.answerBytes > 0) this.#call.sink.emit([{ type: 'unread', bytes: this.answerBytes }]);
-  }
-
-  #parse(): unknown {
-    try {
-      assertParseable(this.bytes()); // bounded-answer
-      return this.json();
-    } catch (error) {
-      this.broken();
-      throw error;
-    }
   }
 }
 
@@ -247,15 +273,44 @@ export class StreamHandler implements UpstreamHandler {
     return (this.#error ?? this.#json)?.complete ?? this.#decoder.complete;
   }
 
-  end(): void {
+  end(): void | Promise<void> {
     if (this.#error !== undefined) throw toError(this.#provider, this.#call, this.#error.answer(), counted(this.#call));
     const body = this.#json;
+    if (body === undefined) this.#end((events) => this.#decoder.end(events));
+    else if (body.isLong) return this.#endLong(body);
+    else this.#endWhole(body, tryParseJson(body.text()));
+  }
+
+  /** long-in-turns. */
+  async #endLong(body: BodyCollector): Promise<void> {
+    let json: unknown;
+    try {
+      json = await parseLong(body.bytes(), CHAT_JSON, readerOf(this.#provider, this.#call)); // bounded-answer
+    } catch (error) {
+      this.broken();
+      throw error;
+    }
+    this.#endWhole(body, json);
+  }
+
+  /** whole-instead. `json` is undefined for a body that is none. */
+  #endWhole(body: BodyCollector, json: unknown): void {
+    this.#end((events) => {
+      try {
+        this.#readWhole(body, json, events);
+      } catch (error) {
+        if (!(error instanceof StreamError)) this.broken();
+        throw error;
+      }
+    });
+  }
+
+  /** Emits what `read` adds, and what is told of the answer. */
+  #end(read: (events: ChatEvent[]) => void): void {
     const events: ChatEvent[] = [];
     try {
-      if (body === undefined) this.#decoder.end(events);
-      else this.#readWhole(body, events);
+      read(events);
     } catch (error) {
-      if (body !== undefined && !(error instanceof StreamError)) this.broken();
       this.#fail(error, events);
     }
     const { told } = this.#decoder;
@@ -269,9 +324,7 @@ export class StreamHandler implements UpstreamHandler {
   }
 
   /** A stream may come under a wrong type. */
-  #readWhole(body: BodyCollector, events: ChatEvent[]): void {
-    assertParseable(body.bytes()); // bounded-answer
-    const json = tryParseJson(body.text());
+  #readWhole(body: BodyCollector, json: unknown, events: ChatEvent[]): void {
     if (json !== undefined && this.#context !== undefined) {
       this.#readJson(json, this.#context, events);
       return;

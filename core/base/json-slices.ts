@@ -4,8 +4,8 @@
 // same-place: text that is no JSON is refused, with the position that V8 names for the whole text, wherever it names one.
 // bounded-slice: a turn scans one slice and parses about one: the text is cut between the members of arrays and objects, however deep, and within long
 //   strings. A name, a number or blanks within the text that are much longer than a slice are refused.
-// counted-first: values are counted as they are scanned, and so are the fields of each object. Too many of them end the parse at once.
-import { parseJson } from './json.ts';
+// counted-first: values are counted as they are scanned, and so are the fields of each object and the levels. Too many of them end the parse at once.
+import { type JsonLimits, parseJson } from './json.ts';
 import { type JsonOutline, skipBlanks } from './json-members.ts';
 import { nextTurn } from './next-turn.ts';
 
@@ -29,15 +29,18 @@ const NEAR = 64;
 /** `\u0000` */
 const ESCAPE_BYTES = 6;
 
-/** Thrown for text with more values, with more fields in one object, or with a longer name, number or blanks than are allowed. */
-export class TooMuchJson extends Error {}
+/** Thrown for text with more values or levels, with more fields in one object, or with a longer name, number or blanks than are allowed. */
+export class TooMuchJson extends Error {
+  readonly exceeded: keyof JsonLimits | 'token';
+
+  constructor(exceeded: keyof JsonLimits | 'token', message: string) {
+    super(message);
+    this.exceeded = exceeded;
+  }
+}
 
 /** How text is parsed. */
-export interface SliceOptions {
-  /** The most fields and elements. */
-  readonly values: number;
-  /** The most fields in one object; any number when left out. */
-  readonly fields?: number;
+export interface SliceOptions extends JsonLimits {
   /** For text in ASCII, latin1 is three times as fast. The default is utf8. */
   readonly encoding?: 'latin1' | 'utf8';
   readonly sliceBytes?: number;
@@ -83,8 +86,7 @@ export function parseInSlices(bytes: Buffer, options: SliceOptions): Promise<unk
 class SlicedParse {
   readonly #bytes: Buffer;
   readonly #encoding: 'latin1' | 'utf8';
-  readonly #values: number;
-  readonly #fields: number;
+  readonly #limits: Required<JsonLimits>;
   readonly #sliceBytes: number;
   readonly #turn: () => Promise<void>;
   readonly #outline: JsonOutline;
@@ -98,14 +100,10 @@ class SlicedParse {
   /** The fewest frames that were open since the last slice: those below have nothing new. */
   #fewest = 1;
 
-  constructor(
-    bytes: Buffer,
-    { values, fields = Infinity, encoding = 'utf8', sliceBytes = SLICE_BYTES, turn = nextTurn, outline = { commas: [], members: 0 } }: SliceOptions,
-  ) {
+  constructor(bytes: Buffer, { encoding = 'utf8', sliceBytes = SLICE_BYTES, turn = nextTurn, outline = { commas: [], members: 0 }, ...limits }: SliceOptions) {
     this.#bytes = bytes;
     this.#encoding = encoding;
-    this.#values = values;
-    this.#fields = fields;
+    this.#limits = { fields: Infinity, depth: Infinity, ...limits };
     this.#sliceBytes = sliceBytes;
     this.#turn = turn;
     this.#outline = outline;
@@ -142,6 +140,7 @@ class SlicedParse {
       else if (byte === COLON) this.#outline.members += 1;
       else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
         this.#countValue();
+        if (this.#stack.length > this.#limits.depth) throw new TooMuchJson('depth', `nests deeper than ${this.#limits.depth} levels; send a flatter one`);
         this.#stack.push(frameAt(byte === OPEN_ARRAY, this.#at));
       } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) this.#close(byte === CLOSE_ARRAY);
       this.#at += 1;
@@ -150,7 +149,7 @@ class SlicedParse {
 
   #countValue(): void {
     this.#count += 1;
-    if (this.#count > this.#values) throw new TooMuchJson(`contains more than ${this.#values} JSON values; send fewer`); // counted-first
+    if (this.#count > this.#limits.values) throw new TooMuchJson('values', `contains more than ${this.#limits.values} JSON values; send fewer`); // counted-first
   }
 
   #scanString(window: Buffer): void {
@@ -196,7 +195,8 @@ class SlicedParse {
     const frame = this.#top;
     frame.commas += 1;
     if (this.#stack.length === 2) this.#outline.commas.push(this.#at);
-    if (!frame.isArray && frame.commas >= this.#fields) throw new TooMuchJson(`has an object with more than ${this.#fields} fields; send fewer`);
+    if (!frame.isArray && frame.commas >= this.#limits.fields)
+      throw new TooMuchJson('fields', `has an object with more than ${this.#limits.fields} fields; send fewer`);
     if (this.#stack.length === 1) {
       if (!frame.isAfterValue) this.#parse('', frame.from, this.#at, '');
       throw this.#fault(frame.isAfterValue ? skipBlanks(this.#bytes, frame.from) : this.#at);
@@ -262,7 +262,7 @@ class SlicedParse {
     if (this.#stringAt < 0 && this.#stack.length === 1) this.#settleBlanks(this.#top);
     this.#settleString();
     if (this.#long === undefined && this.#unparsed > MAX_TOKEN_BYTES) {
-      throw new TooMuchJson(`has a name, a number or blanks of more than ${MAX_TOKEN_BYTES} bytes`); // bounded-slice
+      throw new TooMuchJson('token', `has a name, a number or blanks of more than ${MAX_TOKEN_BYTES} bytes`); // bounded-slice
     }
   }
 

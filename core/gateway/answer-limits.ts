@@ -24,8 +24,12 @@ export const ANSWER_LIMITS = {
   frame: 32 * MIB,
   /** JSON values of a collected answer: a value may take ten times the memory of its text. Embeddings have the most. */
   values: 2_000_000,
+  /** JSON values of a collected answer of a chat: it is parsed in slices, but what is read of it then takes one step. One of 3,000 tokens, each with twenty log probabilities, has less. */
+  chatValues: 500_000,
   /** JSON values of one record of a stream, and of the arguments of a call that come as text. They are parsed in one step: some tens of milliseconds. A record with the whole request and answer has less. */
   recordValues: 200_000,
+  /** JSON values of a record that has neither pictures nor the request in it: a piece of an answer has some dozens, the results of a search some hundreds. */
+  lineValues: 20_000,
   /** Lines of one frame of a stream that passes as it is, and data lines of a record of one that is translated. Servers write one, and at most a few more. */
   frameLines: 10_000,
   /** Levels of a collected answer of a chat. Arguments may have a tenth of it. */

@@ -8,6 +8,7 @@ import { AnswerBlocks } from '../../adapters/bedrock/blocks.ts';
 import { decodeFrame } from '../../adapters/bedrock/frames.ts';
 import { createBedrock } from '../../adapters/bedrock/index.ts';
 import { GoogleDecoder } from '../../adapters/google/stream.ts';
+import { OllamaDecoder } from '../../adapters/ollama/stream.ts';
 import { ResponsesDecoder } from '../../adapters/openai/stream.ts';
 import { ChatDecoder } from '../../adapters/openai/stream-chat.ts';
 import type { StreamDecoder } from '../../adapters/shared/provider.ts';
@@ -133,7 +134,11 @@ t.test('one record of a stream that would take long to parse is refused before i
     t.throws(() => decoder.push(Buffer.from(data({ many }))), { message: /more than 200000 JSON values/ });
   t.throws(() => responses().push(Buffer.from(data({ type: 'response.completed', response: { many } }))), { message: /more than 200000 JSON values/ });
   const long = JSON.stringify(many);
-  t.throws(() => decodeFrame(eventFrame('metadata', many)), { message: /more than 200000 JSON values/ });
+  for (const decoder of [anthropic(), new OllamaDecoder()])
+    t.throws(() => decoder.push(Buffer.from(`${decoder instanceof OllamaDecoder ? '' : 'data: '}${JSON.stringify({ many })}\n\n`)), {
+      message: /more than 20000 JSON values/,
+    });
+  t.throws(() => decodeFrame(eventFrame('metadata', many)), { message: /more than 20000 JSON values/ });
   t.equal(decodeFrame(eventFrame('metadata', [long])).payload, JSON.stringify([long]), 'as a text it is one value');
   t.end();
 });

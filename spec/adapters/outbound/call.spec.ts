@@ -528,6 +528,20 @@ t.test('linger: a handler that has all it needs', async (t) => {
   }
 });
 
+t.test('a call settles with what its handler still does after the end of the answer', async (t) => {
+  const upstream = await startUpstream(t, (_request, res) => void res.end('all'));
+  const send = (rest: () => Promise<void>): Promise<void> => {
+    const handler = new Collector();
+    handler.end = rest;
+    return newUpstream(t).send(adapterCall(), get(upstream.url), handler);
+  };
+  await send(async () => undefined);
+  await t.rejects(
+    send(() => Promise.reject(new Error('unreadable'))),
+    { message: 'unreadable' },
+  );
+});
+
 t.test('the body of an error may come a while after its head', async (t) => {
   const pass = fakeTimers(t);
   const server = await startRawUpstream(t, (socket) => socket.write('HTTP/1.1 429 Too Many Requests\r\ncontent-length: 5\r\n\r\n'));

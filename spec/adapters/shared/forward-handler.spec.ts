@@ -81,7 +81,7 @@ t.test('only whole frames go out, with any line ends, and a reader that is full 
   t.same(got, ['data: a\n\n', 'data: b\r\n\r\ndata: c\r\r']);
   t.same(heads, [{ 'x-kept': '1', isStream: true }]);
   feed(reader, '\n\ndata: end\n\n');
-  reader.end();
+  await reader.end();
   t.equal(reader.complete, true);
   t.equal(got.join(''), 'data: a\n\ndata: b\r\n\r\ndata: c\r\rdata: d\n\ndata: end\n\n');
 });
@@ -90,7 +90,7 @@ t.test('a byte order mark before the first frame hides nothing of it', async (t)
   const { reader, got, usage } = handler();
   reader.head(200, STREAM);
   feed(reader, '\ufeffdata: used\n\n', 'data: end\n\n');
-  reader.end();
+  await reader.end();
   t.equal(got.join(''), '\ufeffdata: used\n\ndata: end\n\n');
   t.same(usage, [{ outputTokens: 3 }]);
 });
@@ -100,7 +100,7 @@ t.test('a frame of usage alone is counted, and kept from a client that has not a
     const { reader, got, usage } = handler({ hidesUsage });
     reader.head(200, STREAM);
     feed(reader, 'data: a\n\ndata: used\n\ndata: end\n\n');
-    reader.end();
+    await reader.end();
     t.equal(got.join(''), hidesUsage ? 'data: a\n\ndata: end\n\n' : 'data: a\n\ndata: used\n\ndata: end\n\n');
     t.same(usage, [{ outputTokens: 3 }]);
   }
@@ -141,7 +141,7 @@ t.test('a last frame without an empty line is read and goes out', async (t) => {
   const { reader, got } = handler();
   reader.head(200, STREAM);
   feed(reader, 'data: a\n\ndata: end');
-  reader.end();
+  await reader.end();
   t.same(got, ['data: a\n\n', 'data: end']);
 });
 
@@ -162,7 +162,7 @@ t.test('a whole answer goes out at its end, if it is a whole JSON object', async
   reader.head(200, { 'content-type': 'application/json' });
   feed(reader, '{"usage": {"out"', ': 4.0}}');
   t.same(got, []);
-  reader.end();
+  await reader.end();
   t.same([got, usage, heads], [['{"usage": {"out": 4.0}}'], [{ outputTokens: 4 }], [{ 'content-type': 'application/json', isStream: false }]]);
   for (const other of ['<html>', '', '[]', '{"usage": {"out": 4}', '{"text": "cut']) {
     const page = handler();
@@ -177,7 +177,7 @@ t.test('a byte order mark before a whole answer hides nothing of it, and goes ou
   const { reader, got, usage } = handler();
   reader.head(200, { 'content-type': 'application/json' });
   feed(reader, '\ufeff{"usage": {"out": 4}}');
-  reader.end();
+  await reader.end();
   t.same([got, usage], [['\ufeff{"usage": {"out": 4}}'], [{ outputTokens: 4 }]]);
 });
 
@@ -246,7 +246,7 @@ t.test("an error answer in the provider's own form comes with the failure, unles
     reader.head(status, { 'content-type': 'application/json', 'x-kept': '1' });
     feed(reader, '{"error":1}');
     try {
-      reader.end();
+      await reader.end();
       t.fail('it must throw');
     } catch (error) {
       const fault = passes ? { status, headers: { 'x-kept': '1', 'content-type': 'application/json' }, body: Buffer.from('{"error":1}') } : undefined;
@@ -267,7 +267,7 @@ t.test('what a model has written is told where an error has it, whatever the sta
     t.match(
       catchAny(() => {
         feed(reader, type === 'application/json' ? '{"error":"ran"}' : 'data: {"error":"ran"}\n\n');
-        reader.end();
+        void reader.end();
       }),
       { mayHaveRun: true },
       `${status} ${type}`,
@@ -313,7 +313,7 @@ t.test('headers of a right answer have no key, either', async (t) => {
       const { reader, heads } = handler();
       reader.head(200, { 'content-type': type, 'x-kept': `id ${echo}` });
       feed(reader, type === 'application/json' ? '{"usage": {}}' : 'data: end\n\n');
-      reader.end();
+      await reader.end();
       t.match(heads, [{ 'x-kept': 'id [redacted]' }]);
     }
   }
@@ -329,7 +329,7 @@ t.test('a whole answer that says of itself that it failed has no key, and a righ
     const { reader, got } = handler();
     reader.head(200, { 'content-type': 'application/json' });
     feed(reader, body);
-    reader.end();
+    await reader.end();
     t.equal(got.join(''), sent);
   }
 });
@@ -361,7 +361,7 @@ t.test('a frame that is none, or none of the protocol, goes out without the key 
       const { reader, got } = handler();
       reader.head(200, STREAM);
       feed(reader, 'data: a\n\n', `${frame}${end}`, 'data: end\n\n');
-      reader.end();
+      await reader.end();
       t.equal(got.join(''), `data: a\n\n${clean}${end}data: end\n\n`);
     }
   }
@@ -374,7 +374,7 @@ t.test('a frame is passed on wherever it is cut, and a border that comes in two 
       const { reader, got } = handler();
       reader.head(200, STREAM);
       feed(reader, text.slice(0, first), text.slice(first, second), text.slice(second));
-      reader.end();
+      await reader.end();
       if (got.join('') !== text) t.equal(got.join(''), text, `cut at ${first} and ${second}`);
     }
   }
@@ -401,9 +401,21 @@ t.test('a whole answer of too many values, or that nests too deep, is refused be
     const { reader, unread } = handler();
     reader.head(200, { 'content-type': 'application/json' });
     feed(reader, `{"usage":${usage}}`);
-    t.throws(() => reader.end(), { code: 'UPSTREAM_MALFORMED', message });
+    await t.rejects(async () => reader.end(), { code: 'UPSTREAM_MALFORMED', message });
     t.same(unread.length, 1, 'it is paid for by its size');
   }
+});
+
+t.test('of a long whole answer the usage is read in turns, and it goes out as it came', async (t) => {
+  const { reader, got, usage } = handler();
+  const answer = JSON.stringify({ usage: { out: 7, more: 'x'.repeat(300_000) }, said: 'hi' });
+  reader.head(200, { 'content-type': 'application/json' });
+  feed(reader, answer);
+  const ended = reader.end();
+  t.same(got, [], 'nothing at once');
+  await ended;
+  t.same(usage, [{ outputTokens: 7 }]);
+  t.same(got, [answer]);
 });
 
 t.test('a frame with a member that matters is read whatever the blanks in it, and not for a null', async (t) => {
@@ -432,7 +444,7 @@ t.test('a header goes out without characters that no header has', async (t) => {
   const { reader, heads } = handler();
   reader.head(200, { 'content-type': 'application/json\x85', 'x-kept': 'a\x9b2Jb\x7f\u00e9\tc' });
   feed(reader, '{"usage":{"out":1}}');
-  reader.end();
+  await reader.end();
   t.same(heads, [{ 'content-type': 'application/json', 'x-kept': 'a2Jb\tc', isStream: false }]);
 });
 
@@ -444,7 +456,7 @@ t.test('a frame with an error that is too long to be searched is replaced by an 
     t.throws(
       () => {
         feed(reader, ...before, frame);
-        reader.end();
+        void reader.end();
       },
       { code: 'UPSTREAM_FAILED', providerFault: undefined },
     );

@@ -173,7 +173,7 @@ t.test('a stream is complete with its end mark, and ends with what the end bring
   t.equal(handler.complete, false);
   handler.data(Buffer.from('.'));
   t.equal(handler.complete, true);
-  handler.end();
+  await handler.end();
   t.same(events.at(-1), { type: 'stop', stopReason: 'end_turn' });
 });
 
@@ -230,15 +230,46 @@ t.test('a whole answer in place of a stream has the limits of a whole answer', a
     handler.data(Buffer.from(body));
     return handler;
   };
-  t.match(
-    errorOf(() => handlerOf(`[${'{},'.repeat(2_000_000)}{}]`).end()),
-    { code: 'UPSTREAM_MALFORMED', message: /more than 2000000 JSON values/ },
-  );
-  t.match(
-    errorOf(() => handlerOf('['.repeat(200_000) + ']'.repeat(200_000)).end()),
-    { code: 'UPSTREAM_MALFORMED', message: /deeper than 1000 levels/ },
-  );
+  const end = async (body: string): Promise<void> => handlerOf(body).end();
+  await t.rejects(end(`[${'{},'.repeat(500_000)}{}]`), { code: 'UPSTREAM_MALFORMED', message: /more than 500000 JSON values/ });
+  await t.rejects(end('['.repeat(200_000) + ']'.repeat(200_000)), { code: 'UPSTREAM_MALFORMED', message: /deeper than 1000 levels/ });
   t.equal(reads, 0);
-  handlerOf('{}').end();
+  await handlerOf('{}').end();
   t.equal(events.filter(({ type }) => type === 'text').length, 300_000, 'an answer of very many parts is emitted as any other');
+});
+
+t.test('a long answer is read in turns, whole or in place of a stream, and fails as a short one does', async (t) => {
+  const long = JSON.stringify({ text: 'x'.repeat(300_000), many: Array.from({ length: 20_000 }, (_, index) => ({ [`name${index}`]: 0 })) });
+  const readAnswer = (json: unknown): ChatEvent[] => [text((json as { text: string }).text)];
+  for (const stream of [false, true])
+    for (const [body, emitted] of [
+      [long, [{ type: 'text' }]],
+      [`${long}x`, [{ type: 'unread', bytes: long.length + 1 }]],
+    ] as const) {
+      const { call, events } = chatCall({ stream });
+      const context = { model: 'm', prompt: call.prompt, settings: call.settings, stream };
+      const decoder: StreamDecoder = {
+        complete: false,
+        push() {
+          throw malformed('no stream either');
+        },
+        end: (all = []) => all,
+      };
+      const provider = { ...PARTS, id: 'acme', readAnswer };
+      const handler = stream ? new StreamHandler(provider, call, decoder, context) : new WholeHandler(provider, call, context);
+      handler.head(200, { 'content-type': 'application/json' });
+      handler.data(Buffer.from(body));
+      let turns = 0;
+      const count = (): void => {
+        turns += 1;
+        if (turns < 1000) setImmediate(count);
+      };
+      setImmediate(count);
+      const ended = handler.end();
+      t.same(events, [], 'nothing at once');
+      await (body === long ? ended : t.rejects(Promise.resolve(ended), { code: 'UPSTREAM_MALFORMED' }));
+      t.ok(turns >= 4, `${turns} turns`);
+      turns = 1000;
+      t.match(events, emitted);
+    }
 });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
-import { parseInSlices } from '../../../core/base/json-slices.ts';
+import { parseInSlices, type TooMuchJson } from '../../../core/base/json-slices.ts';
 import { sweep } from '../../support/sweep.ts';
 
 const MANY = 1_000_000;
@@ -188,6 +188,17 @@ t.test('too many values are refused where they are, whatever comes behind', asyn
   await t.rejects(parseInSlices(Buffer.from('[1,1,1,1,'), { values: 4 }), { message: /more than 4 JSON values/ });
   await t.rejects(parseInSlices(Buffer.from('[[],{},[]]'), { values: 5 }), { message: /more than 5 JSON values/ });
   t.same(await parseInSlices(Buffer.from('[",[{",[]]'), { values: 3 }), [',[{', []]);
+});
+
+t.test('too many levels are refused where they are, and what is exceeded is named', async (t) => {
+  const parse = (text: string) => parseInSlices(Buffer.from(text), { values: 9, depth: 3 });
+  await t.rejects(parse('[1,{"a":[[2'), { message: /deeper than 3 levels/ });
+  t.same(await parse('[1,{"a":[2]},[[]]]'), [1, { a: [2] }, [[]]]);
+  for (const [text, exceeded] of [
+    ['[[[[', 'depth'],
+    ['[1,1,1,1,1,1,1,1,1,1', 'values'],
+  ] as const)
+    t.equal(await parse(text).catch((error: TooMuchJson) => error.exceeded), exceeded);
 });
 
 t.test('an object with too many fields is refused, however deep; a list has any number of values', async (t) => {

@@ -1,0 +1,77 @@
+// Reads the JSON of long answers in slices, with turns of the event loop between them: V8 needs seconds for some megabytes of names that all differ. Pure but for the turns.
+//
+// same-turns: long answers of all providers, and long bodies of clients, are parsed one slice in a turn, one provider after the other.
+// one-for-each: of one provider, one long answer is parsed at a time. Many that are half parsed would take the memory of all of them together.
+// gone-ends: what nobody waits for any more is not parsed further, and what waits for its turn is let go.
+// step-alone: what is done with the value begins in a turn of its own.
+import { isAscii, isUtf8 } from 'node:buffer';
+import { type JsonLimits, MAX_OBJECT_FIELDS } from '../../core/base/json.ts';
+import { parseInSlices, TooMuchJson } from '../../core/base/json-slices.ts';
+import { nextTurn } from '../../core/base/next-turn.ts';
+import { type AdapterCall, ANSWER_LIMITS } from '../../core/index.ts';
+import { cancelled } from '../outbound/call.ts';
+import { malformed, type Provider } from './provider.ts';
+import { beyond, LONG_JSON_BYTES } from './read.ts';
+
+/** What a chat may answer. */
+export const CHAT_JSON: JsonLimits = { values: ANSWER_LIMITS.chatValues, depth: ANSWER_LIMITS.depth, fields: MAX_OBJECT_FIELDS };
+/** What may answer anything else. */
+export const ANY_JSON: JsonLimits = { values: ANSWER_LIMITS.values };
+
+/** True for what `parseLong` is for: a shorter text is parsed in some milliseconds, whatever it is. */
+export function isLong(bytes: Uint8Array): boolean {
+  return bytes.length >= LONG_JSON_BYTES;
+}
+
+/** Who waits for a value, and of whom it is. */
+export interface Reader {
+  /** The id of the provider whose turns it takes. */
+  readonly provider: string;
+  /** Fires when nobody waits for it any more (gone-ends). */
+  readonly gone: AbortSignal;
+}
+
+/** A call that is read on although its caller leaves has `until`. */
+export function readerOf({ id }: Provider, { signal, until }: AdapterCall): Reader {
+  return { provider: id, gone: until ?? signal };
+}
+
+/** The value of JSON; undefined if it is none. Rejects with UPSTREAM_MALFORMED for what exceeds the limits, with CANCELLED where nobody waits. */
+export function parseLong(bytes: Buffer, limits: JsonLimits, reader: Reader): Promise<unknown> {
+  const { provider } = reader;
+  const before = last.get(provider);
+  const parsed = before === undefined ? parse(bytes, limits, reader) : before.then(() => parse(bytes, limits, reader)); // one-for-each
+  const done = parsed.then(ignore, ignore).then(() => {
+    if (last.get(provider) === done) last.delete(provider);
+  });
+  last.set(provider, done);
+  return parsed;
+}
+
+/** The end of the last long answer of each provider that has one (one-for-each). */
+const last = new Map<string, Promise<void>>();
+const ignore = (): void => undefined;
+
+async function parse(bytes: Buffer, limits: JsonLimits, { provider, gone }: Reader): Promise<unknown> {
+  const turn = async (): Promise<void> => {
+    await nextTurn(`answers of ${provider}`); // same-turns
+    if (gone.aborted) throw cancelled(gone.reason, true); // gone-ends
+  };
+  // What is no UTF-8 is read as a decoder of text reads it.
+  const text = isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'));
+  try {
+    const value = await parseInSlices(withoutMark(text), { ...limits, turn, encoding: isAscii(text) ? 'latin1' : 'utf8' });
+    await turn(); // step-alone
+    return value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    if (!(error instanceof TooMuchJson)) throw error;
+    throw error.exceeded === 'token' ? malformed(`it ${error.message}`) : beyond(error.exceeded, limits);
+  }
+}
+
+const MARK = Buffer.from('\ufeff');
+
+function withoutMark(text: Buffer): Buffer {
+  return text.subarray(0, MARK.length).equals(MARK) ? text.subarray(MARK.length) : text;
+}
