@@ -3,6 +3,8 @@
 // one-each: of those who wait for a turn of their own, each turn goes to one.
 // round: callers have turns one after the other, so that many waits of one caller don't stand before those of another.
 // bounded-turn: short work waits only while this turn has no room: once its short work has taken TURN_MS, or while others wait. Those who waited share turns of TURN_MS.
+// short-first: a turn goes to the short work that waits, and then to one who has it alone. Else the requests of a quiet caller would come to one a turn while
+//   another caller sends large bodies, and would wait for seconds.
 // newcomers-first: the system hands over one new connection in each turn. While they come, there is no room, and for NEWCOMERS_MS at a time nobody has a turn: else the
 //   connections of one client, with work for each of them, would stand for seconds before those of others.
 
@@ -11,14 +13,12 @@ const TURN_MS = 10;
 /** Hundreds of new connections on a quiet machine, dozens on a busy one. */
 const NEWCOMERS_MS = 20;
 
-interface Waiter {
-  readonly begin: () => void;
-  /** one-each. */
-  readonly isAlone: boolean;
-}
-
-/** Those who wait for a turn, by their caller; the first caller has the next turn. */
-const waiting = new Map<string, Waiter[]>();
+/** Those who wait, by their caller; the first caller has the next turn. */
+type Waiting = Map<string, (() => void)[]>;
+/** For a turn of their own (one-each). */
+const alone: Waiting = new Map();
+/** For a turn that others may share. */
+const short: Waiting = new Map();
 /** When the short work of this turn began; undefined if there was none yet. */
 let beganAt: number | undefined;
 let hasNewcomer = false;
@@ -28,12 +28,12 @@ let isDue = false;
 
 /** Resolves in a turn of the event loop that nobody else gets of those who wait for one here (one-each, round). */
 export function nextTurn(caller = ''): Promise<void> {
-  return wait(caller, true);
+  return wait(alone, caller);
 }
 
 /** True if short work may begin in this turn (bounded-turn). */
 export function hasRoom(): boolean {
-  if (waiting.size > 0 || hasNewcomer) return false;
+  if (isAwaited() || hasNewcomer) return false;
   const now = performance.now();
   beganAt ??= now;
   endSoon();
@@ -42,7 +42,7 @@ export function hasRoom(): boolean {
 
 /** Resolves in a turn that others may share (bounded-turn, round). */
 export function sharedTurn(caller: string): Promise<void> {
-  return wait(caller, false);
+  return wait(short, caller);
 }
 
 /** Somebody new has come, and there may be more (newcomers-first). */
@@ -51,11 +51,11 @@ export function letNewcomersIn(): void {
   endSoon();
 }
 
-function wait(caller: string, isAlone: boolean): Promise<void> {
+function wait(waiting: Waiting, caller: string): Promise<void> {
   return new Promise((begin) => {
     const own = waiting.get(caller);
-    if (own === undefined) waiting.set(caller, [{ begin, isAlone }]);
-    else own.push({ begin, isAlone });
+    if (own === undefined) waiting.set(caller, [begin]);
+    else own.push(begin);
     endSoon();
   });
 }
@@ -71,7 +71,7 @@ function endTurn(): void {
   beganAt = undefined;
   const mayCome = hasNewcomer;
   hasNewcomer = false;
-  if (waiting.size === 0) return;
+  if (!isAwaited()) return;
   const now = performance.now();
   heldSince = mayCome ? (heldSince ?? now) : undefined;
   if (heldSince !== undefined && now - heldSince < NEWCOMERS_MS) {
@@ -82,9 +82,14 @@ function endTurn(): void {
   giveUntil(now + TURN_MS);
 }
 
+function isAwaited(): boolean {
+  return short.size > 0 || alone.size > 0;
+}
+
+/** short-first. */
 function giveUntil(end: number): void {
-  if (giveOne()) {
-    if (waiting.size > 0) endSoon();
+  if (!giveOne(short)) {
+    giveOneAlone();
     return;
   }
   isDue = true;
@@ -92,20 +97,25 @@ function giveUntil(end: number): void {
   queueMicrotask(() =>
     process.nextTick(() => {
       isDue = false;
-      if (waiting.size > 0 && performance.now() < end) giveUntil(end);
-      else endSoon();
+      if (performance.now() < end) giveUntil(end);
+      else giveOneAlone();
     }),
   );
 }
 
-/** True if the one who got this turn is to have it alone. */
-function giveOne(): boolean {
+function giveOneAlone(): void {
+  giveOne(alone);
+  if (isAwaited()) endSoon();
+}
+
+/** True if somebody waited. */
+function giveOne(waiting: Waiting): boolean {
   for (const [caller, own] of waiting) {
-    const next = own.shift();
+    const begin = own.shift();
     waiting.delete(caller);
     if (own.length > 0) waiting.set(caller, own); // round
-    next?.begin();
-    return next?.isAlone === true;
+    begin?.();
+    return true;
   }
   return false;
 }

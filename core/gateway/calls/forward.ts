@@ -21,6 +21,13 @@ interface ForwardParts extends CallParts {
   readonly tap?: ContentTap | undefined;
 }
 
+/** Of a longer request, what it was parsed to is not kept while it waits and runs: that may take twenty times the memory of its bytes, and room is counted for the bytes alone. */
+const LONG_BODY_BYTES = 64 * 1024;
+/** Stands for an object or a list that a member at the top had. */
+const THERE = {};
+/** What asks for an hour in the cache, escaped or not. */
+const HOURS = ['"1h"', '"\\u0031h"', '"1\\u0068"', '"\\u0031\\u0068"'];
+
 /** One forwarded request as it was accepted. */
 export class Forward extends Call<AttemptResult> {
   readonly kind = 'forward';
@@ -36,6 +43,18 @@ export class Forward extends Call<AttemptResult> {
     this.target = parts.target;
     this.#tap = parts.tap;
     this.#answer = this.adapter.forwardedAnswer?.(this.request) ?? {};
+    if (this.request.body.length > LONG_BODY_BYTES && this.#tap === undefined) this.#keepPlainFields();
+  }
+
+  /** Its tokens and its conversation are known from then on. */
+  #keepPlainFields(): void {
+    const { fields } = this.request;
+    if (fields === undefined) return;
+    this.inputTokens();
+    this.conversation();
+    const plain: Record<string, unknown> = {};
+    for (const name in fields) plain[name] = typeof fields[name] === 'object' && fields[name] !== null ? THERE : fields[name];
+    (this.request as Writable<ForwardedRequest>).fields = plain;
   }
 
   override get reader(): Reader | undefined {
@@ -65,8 +84,8 @@ export class Forward extends Call<AttemptResult> {
   }
 
   override asksForHourInCache(): boolean {
-    const { body, fields } = this.request;
-    return body.includes('"1h"') || (body.includes('\\u') && JSON.stringify(fields ?? {}).includes('"1h"')); // it may be escaped
+    const { body } = this.request;
+    return HOURS.some((hour) => body.includes(hour));
   }
 
   protected override get outputLimit(): number | undefined {

@@ -47,13 +47,42 @@ t.test('a turn has room for short work until it has taken ten milliseconds, and 
   t.ok(hasRoom());
 });
 
-t.test('callers have shared turns one after the other, also beside one who wants a turn alone', async (t) => {
+t.test('callers have shared turns one after the other, and before those who want a turn alone', async (t) => {
   stoppedClock(t);
   const order: string[] = [];
   const wait = (caller: string): Promise<unknown> => sharedTurn(caller).then(() => order.push(caller));
-  const first = nextTurn('a').then(() => order.push('first'));
+  const first = nextTurn('a').then(() => order.push('alone'));
   await Promise.all([first, wait('a'), wait('a'), wait('b')]);
-  t.strictSame(order, ['first', 'b', 'a', 'a']);
+  t.strictSame(order, ['a', 'b', 'a', 'alone']);
+});
+
+t.test('all short work that waits has the same turn, however much of another caller waits for turns alone', async (t) => {
+  const clock = stoppedClock(t);
+  let given = 0;
+  const large = Array.from({ length: 20 }, () =>
+    nextTurn('large').then(() => {
+      given += 1;
+      clock.pass(100);
+    }),
+  );
+  const before = await Promise.all(Array.from({ length: 10 }, () => sharedTurn('quiet').then(() => given)));
+  t.strictSame([...new Set(before)], [0]);
+  await Promise.all(large);
+});
+
+t.test('one who wants a turn alone has one for each ten milliseconds of short work', async (t) => {
+  const clock = stoppedClock(t);
+  let short = 0;
+  const one = async (): Promise<void> => {
+    await sharedTurn('short');
+    short += 1;
+    clock.pass(5);
+  };
+  const all = Promise.all(Array.from({ length: 8 }, one));
+  await nextTurn('large');
+  t.equal(short, 2);
+  await all;
+  await nextTurn();
 });
 
 t.test('those who waited share a turn, until it has taken ten milliseconds', async (t) => {

@@ -149,3 +149,30 @@ t.test('a request is refused at once without a credential, and after the end', a
   await core.close();
   await t.rejects(core.forward('stepped', 'm', REQUEST, target()), { code: 'SHUTTING_DOWN' });
 });
+
+t.test('of a long request, what it was parsed to is not kept while the call waits and runs; what is asked of it stays known', (t) => {
+  const callOf = (fields: Readonly<Record<string, unknown>>) => {
+    const request = { ...REQUEST, body: Buffer.from(JSON.stringify(fields)), fields };
+    const parts = { adapter: steppedAdapter([]), model: 'm', signal: new AbortController().signal, requestId: 'r', options: {} };
+    return { request, call: new Forward({ ...parts, request, target: target() }) };
+  };
+  const fields = { stream: true, messages: [{ role: 'user', content: 'hi' }], x: Array.from({ length: 30_000 }, () => ({})), stop: null };
+  const long = callOf(fields);
+  t.same(long.request.fields, { stream: true, messages: {}, x: {}, stop: null });
+  t.equal(long.request.body.length, JSON.stringify(fields).length);
+  const short = callOf({ ...fields, x: [] });
+  t.same(short.request.fields, { ...fields, x: [] }, 'a short one stays as it is');
+  t.equal(long.call.conversation(), short.call.conversation());
+  t.equal(long.call.inputTokens(), Math.ceil(long.request.body.length / 4));
+  t.end();
+});
+
+t.test('an hour in the cache is found however it is escaped', (t) => {
+  const asks = (text: string): boolean => {
+    const parts = { adapter: steppedAdapter([]), model: 'm', signal: new AbortController().signal, requestId: 'r', options: {} };
+    return new Forward({ ...parts, request: { ...REQUEST, body: Buffer.from(`{"ttl":${text}}`) }, target: target() }).asksForHourInCache();
+  };
+  for (const text of ['"1h"', '"\\u0031h"', '"1\\u0068"', '"\\u0031\\u0068"']) t.ok(asks(text), text);
+  for (const text of ['"5m"', '"11h"', '"\\u0031 h"']) t.notOk(asks(text), text);
+  t.end();
+});
