@@ -5,6 +5,7 @@ import { parseJson } from '../../core/base/json.ts';
 import { type CollectorSender, toBlockhouseError } from '../../core/index.ts';
 import { ByteEvents, type EventBatch, JsonEvents } from './event-batch.ts';
 import type { Outlet, Sent } from './export-queue.ts';
+import { guarded } from './guarded-agent.ts';
 import type { OtlpProtocol } from './settings.ts';
 import { ByteBatch, ObjectBatch, type Origin, RequestHead } from './span-batch.ts';
 
@@ -117,7 +118,8 @@ class Sender<Batch extends Written> {
 
   constructor(packages: NodeHttp, origin: Origin, of: keyof typeof SIGNALS, protocol: OtlpProtocol, plain?: PlainHttp) {
     const { variables, path, component } = SIGNALS[of];
-    const options = packages.convertLegacyHttpOptions({}, variables, path, { 'Content-Type': CONTENT_TYPES[protocol] });
+    const given = packages.convertLegacyHttpOptions({}, variables, path, { 'Content-Type': CONTENT_TYPES[protocol] });
+    const options = { ...given, agentFactory: guarded(given.agentFactory) };
     const read = protocol === 'http/json' ? readJsonPartialSuccess : readPartialSuccess;
     const serializer = {
       serializeRequest: (batch: Batch) => batch.request(),

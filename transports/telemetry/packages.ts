@@ -2,6 +2,7 @@
 import { invalidRequest } from '../../core/index.ts';
 import type { EventBatch } from './event-batch.ts';
 import type { Outlet } from './export-queue.ts';
+import { type AgentFactory, guarded } from './guarded-agent.ts';
 import { ByteOutlet, EventOutlet, ObjectOutlet, type PlainHttp, type Post } from './outlets.ts';
 import type { OtlpProtocol, OtlpSettings } from './settings.ts';
 import type { Origin } from './span-batch.ts';
@@ -17,7 +18,8 @@ export interface MetricExporter {
 /** `post` sends what needs nothing but HTTP. */
 type NewSpanOutlet = (origin: Origin, post?: Post) => Outlet;
 type NewEventOutlet = (origin: Origin, post?: Post) => Outlet<EventBatch>;
-type MetricPackage = Promise<{ readonly OTLPMetricExporter: new () => MetricExporter }>;
+type NewMetricExporter = () => MetricExporter;
+type MetricPackage = Promise<{ readonly OTLPMetricExporter: new (options: { readonly httpAgentOptions: AgentFactory }) => MetricExporter }>;
 
 /** How each package is loaded. */
 export interface Loaders {
@@ -25,7 +27,7 @@ export interface Loaders {
   resources(): Promise<Pick<typeof import('@opentelemetry/resources'), 'defaultResource' | 'detectResources' | 'envDetector' | 'resourceFromAttributes'>>;
   sdk(): Promise<typeof import('@opentelemetry/sdk-trace-base')>;
   readonly traces: Readonly<Record<OtlpProtocol, () => Promise<NewSpanOutlet>>>;
-  readonly metrics: Readonly<Record<OtlpProtocol, () => MetricPackage>>;
+  readonly metrics: Readonly<Record<OtlpProtocol, () => Promise<NewMetricExporter>>>;
   events(protocol: OtlpProtocol): Promise<NewEventOutlet>;
 }
 
@@ -36,6 +38,17 @@ async function exporterBase() {
   ]);
   const plainWith = (post?: Post): PlainHttp | undefined => post && { post, createOtlpNetworkExportDelegate };
   return [nodeHttp, plainWith] as const;
+}
+
+/** The packages make their own options of the variables, and take the agent alone from us. */
+async function agentFor(signal: 'TRACES' | 'METRICS'): Promise<{ readonly httpAgentOptions: AgentFactory }> {
+  const { convertLegacyHttpOptions } = await import('@opentelemetry/otlp-exporter-base/node-http');
+  return { httpAgentOptions: guarded(convertLegacyHttpOptions({}, signal, '', {}).agentFactory) };
+}
+
+async function metricExporters(loaded: MetricPackage): Promise<NewMetricExporter> {
+  const [{ OTLPMetricExporter }, options] = await Promise.all([loaded, agentFor('METRICS')]);
+  return () => new OTLPMetricExporter(options);
 }
 
 /** From where they are installed; other ones are for tests. */
@@ -49,13 +62,13 @@ const LOADERS: Loaders = {
       return (origin, post) => new ByteOutlet(nodeHttp, origin, plainWith(post));
     },
     'http/json': async () => {
-      const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
-      return (origin) => new ObjectOutlet(new OTLPTraceExporter(), origin);
+      const [{ OTLPTraceExporter }, options] = await Promise.all([import('@opentelemetry/exporter-trace-otlp-http'), agentFor('TRACES')]);
+      return (origin) => new ObjectOutlet(new OTLPTraceExporter(options), origin);
     },
   },
   metrics: {
-    'http/protobuf': () => import('@opentelemetry/exporter-metrics-otlp-proto'),
-    'http/json': () => import('@opentelemetry/exporter-metrics-otlp-http'),
+    'http/protobuf': () => metricExporters(import('@opentelemetry/exporter-metrics-otlp-proto')),
+    'http/json': () => metricExporters(import('@opentelemetry/exporter-metrics-otlp-http')),
   },
   events: async (protocol) => {
     const [nodeHttp, plainWith] = await exporterBase();
@@ -77,7 +90,7 @@ export interface Packages {
   newSpanOutlet: NewSpanOutlet | undefined;
   /** Undefined if events are not exported. */
   newEventOutlet: NewEventOutlet | undefined;
-  newMetricExporter: (() => MetricExporter) | undefined;
+  newMetricExporter: NewMetricExporter | undefined;
 }
 
 /** Rejects with INVALID_REQUEST, which names the command, if one is not installed. */
@@ -98,7 +111,7 @@ export async function loadPackages({ traces, metrics, events }: OtlpSettings, lo
       sdk,
       newSpanOutlet: ofTraces,
       newEventOutlet: ofEvents,
-      newMetricExporter: ofMetrics && (() => new ofMetrics.OTLPMetricExporter()),
+      newMetricExporter: ofMetrics,
     };
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;

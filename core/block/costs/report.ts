@@ -1,4 +1,7 @@
 // Makes a costs report from the lines of a ledger, one by one, or from sums that the store has made of them. Both say the same, to the last digit. Pure: no I/O.
+//
+// in-slices: a report may have hundreds of thousands of rows, of days and keys or models, and others are served while they are made.
+import { nextTurn } from '../../base/next-turn.ts';
 import { invalidRequest } from '../../errors.ts';
 import type { CostBucket } from '../../schemas/block-costs.ts';
 import type { CostsReport } from '../../schemas/workspace-api.ts';
@@ -16,6 +19,8 @@ export type CostLine = Pick<LedgerLine, 'at' | 'provider' | 'credential' | 'mode
   readonly calls?: number | undefined;
 };
 
+/** Rows that are made in one turn of the event loop. */
+const SLICE = 2000;
 /** The row of calls without a key of their own: those with the token of the workspace. */
 const NO_KEY = '(workspace token)';
 
@@ -71,7 +76,7 @@ export interface SummedCalls extends Partial<Pick<CostLine, 'at' | 'block' | 'pr
 }
 
 /** The same from sums. */
-export function reportSums(all: Iterable<SummedCalls>, by: CostsReport['by']): CostsReport {
+export function reportSums(all: Iterable<SummedCalls>, by: CostsReport['by']): Promise<CostsReport> {
   const sums = new Map<string, Sum>();
   for (const { counts, trillionths, at = '', provider = '', model = '', ...more } of all)
     sumIn(sums, KEY_OF[by]({ ...more, at, provider, model, usage: null, costUsd: null })).addSum(counts, trillionths);
@@ -118,10 +123,15 @@ function sumIn(sums: Map<string, Sum>, key: string): Sum {
   return sum;
 }
 
-function reportOf(sums: ReadonlyMap<string, Sum>, by: CostsReport['by']): CostsReport {
+/** in-slices. */
+async function reportOf(sums: ReadonlyMap<string, Sum>, by: CostsReport['by']): Promise<CostsReport> {
   const total = new Sum();
-  for (const sum of sums.values()) total.addAll(sum);
-  const rows = [...sums].map(([key, { bucket }]) => ({ key, ...bucket }));
+  const rows: Row[] = [];
+  for (const [key, sum] of sums) {
+    total.addAll(sum);
+    rows.push({ key, ...sum.bucket });
+    if (rows.length % SLICE === 0) await nextTurn();
+  }
   return { by, rows: rows.sort(by.startsWith('day') ? newestFirst : dearestFirst), total: total.bucket };
 }
 

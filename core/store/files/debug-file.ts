@@ -3,6 +3,7 @@
 // never-left: the file is removed before the first line of a process, at its end, and when no key is debugged any more. Nothing makes a copy of it.
 // bounded-file: of a full file, the newest half stays.
 // bounded-memory: while the disk is slower than the requests, further lines are dropped.
+// no-copies: who asks for one request holds its lines alone, since many may ask at once and wait for each other.
 import { constants } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { tryParseJson } from '../../base/json.ts';
 import { undefinedFor } from '../../base/undefined-for.ts';
 import { faultText } from '../../errors.ts';
 import type { DebuggedBodies } from '../../types.ts';
-import { readRegular, SAFELY } from './regular-file.ts';
+import { readLines, readRegular, SAFELY } from './regular-file.ts';
 
 /** The name of the file in a workspace. */
 export const DEBUG_FILE = 'debug-bodies.jsonl';
@@ -55,11 +56,8 @@ export class DebugFile {
   /** Those of one request, the oldest first. */
   async of(requestId: string): Promise<readonly DebuggedBodies[]> {
     const mark = `"requestId":${JSON.stringify(requestId)}`;
-    const found = await this.#inTurn(() => this.#lines());
-    return (found ?? [])
-      .filter((line) => line.includes(mark))
-      .flatMap(parsed)
-      .filter((each) => each.requestId === requestId);
+    const found = await this.#inTurn(() => this.#linesWith(mark));
+    return (found ?? []).flatMap(parsed).filter((each) => each.requestId === requestId);
   }
 
   /** Deletes all bodies but those of these keys. */
@@ -106,6 +104,14 @@ export class DebugFile {
     } finally {
       await file.close();
     }
+  }
+
+  /** no-copies. */
+  async #linesWith(mark: string): Promise<string[]> {
+    const found: string[] = [];
+    for await (const lines of readLines(this.#path, { maxBytes: this.#maxBytes * 2, maxLineBytes: MAX_WAITING_BYTES }))
+      found.push(...lines.filter((line): line is string => line?.includes(mark) === true));
+    return found;
   }
 
   async #lines(): Promise<string[]> {

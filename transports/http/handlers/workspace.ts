@@ -1,5 +1,9 @@
 // Handlers of `/api/costs`, `/api/doctor` and `/api/halt`, which concern the whole workspace.
-import { type SetHalt, schemas } from '../../../core/index.ts';
+//
+// one-report: of a large ledger, a report takes seconds of the processor and hundreds of megabytes, or a connection to the database for as long. Several at once would come to their ends
+//   together, and nobody else would be served meanwhile.
+import { OneAtATime } from '../../../core/base/one-at-a-time.ts';
+import { type Core, type SetHalt, schemas } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readBytes, readJsonBody } from '../wire/body.ts';
 import { queryChoice, queryNumber, queryValue } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
@@ -12,13 +16,27 @@ const GROUPS = ['connection', 'credential', 'model', 'day', 'day-connection', 'd
  * `{by, rows, total}` from the ledger of the blocks, by block, purpose or one of GROUPS; with `source=gateway` from that of the gateway, by key or one of GROUPS. `from`
  * and `to` are UTC days.
  */
-export const costs = async ({ core, req }: RouteContext) => {
+export const costs = async ({ core, req, signal }: RouteContext) => {
   const source = queryChoice(req, 'source', ['blocks', 'gateway']);
   const [from, to] = ['from', 'to'].map((name) => queryValue(req, name));
-  if (source === 'gateway') return ok(await accountsOf(core).costs(queryChoice(req, 'by', ['key', ...GROUPS, 'day-key']), { from, to }));
+  if (source === 'gateway') {
+    const by = queryChoice(req, 'by', ['key', ...GROUPS, 'day-key']);
+    const accounts = accountsOf(core);
+    return ok(await reportsOf(core).run(() => accounts.costs(by, { from, to }), signal));
+  }
   const by = queryChoice(req, 'by', ['block', ...GROUPS, 'purpose', 'day-block']);
-  return ok(await core.blocks.costs({ by, block: queryValue(req, 'block'), from, to }));
+  const block = queryValue(req, 'block');
+  return ok(await reportsOf(core).run(() => core.blocks.costs({ by, block, from, to }), signal));
 };
+
+/** one-report: of all servers of a core. */
+const reports = new WeakMap<Core, OneAtATime>();
+
+function reportsOf(core: Core): OneAtATime {
+  const line = reports.get(core) ?? new OneAtATime();
+  reports.set(core, line);
+  return line;
+}
 
 /** `{hits, total, complete, unreadable}`, the newest first. Ends when the client leaves. */
 export const search = async ({ core, req, signal }: RouteContext) => {

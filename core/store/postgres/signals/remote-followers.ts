@@ -1,6 +1,7 @@
 // Servers that follow the replies of this one's blocks. Each gets the pieces of all streams that it follows, joined for a tenth of a second.
 //
 // forgotten: a follower says again that it follows, or is forgotten.
+// few: so many servers follow a block, and so many follow in all. Further ones, which nobody has but who makes up servers, read what is saved.
 // before-it-is-ours: nobody may have the block yet that a server follows. It is remembered until this server has it.
 import type { Item, Step } from './notices.ts';
 
@@ -9,10 +10,12 @@ export type Join = (onStep: (step: Step) => void, since: number) => () => void;
 
 const JOINED_MS = 100;
 const FORGOTTEN_MS = 25_000;
+/** few. */
+const MOST_OF_A_BLOCK = 100;
+const MOST = 20_000;
 
 interface Following {
   readonly node: string;
-  readonly block: number;
   readonly since: number;
   readonly until: number;
   leave(): void;
@@ -23,8 +26,9 @@ export class RemoteFollowers {
   readonly #send: (node: string, items: readonly Item[]) => void;
   readonly #clock: () => number;
   readonly #published = new Map<number, Join>();
-  /** By block and server. */
-  readonly #following = new Map<string, Following>();
+  /** By block, then by server. */
+  readonly #following = new Map<number, Map<string, Following>>();
+  #count = 0;
   /** Steps that wait, by server, in their order. */
   readonly #waiting = new Map<string, { readonly block: number; step: Step }[]>();
   #timer: NodeJS.Timeout | undefined;
@@ -46,35 +50,43 @@ export class RemoteFollowers {
     };
   }
 
-  /** A server follows a block, and has its steps up to `since`. It gets what it has missed. */
+  /** A server follows a block, and has its steps up to `since`. It gets what it has missed. Who does not say so again is forgotten with the next look. */
   follow(node: string, block: number, since: number): void {
-    this.forget();
-    const key = `${block} ${node}`;
-    this.#following.get(key)?.leave();
+    const ofBlock = this.#following.get(block) ?? new Map<string, Following>();
+    const known = ofBlock.get(node);
+    if (known === undefined && (ofBlock.size >= MOST_OF_A_BLOCK || this.#count >= MOST)) return; // few
+    known?.leave();
     const leave = this.#published.get(block)?.((step) => this.#add(node, block, step), since) ?? ((): void => undefined); // before-it-is-ours
-    this.#following.set(key, { node, block, since, leave, until: this.#clock() + FORGOTTEN_MS });
+    ofBlock.set(node, { node, since, leave, until: this.#clock() + FORGOTTEN_MS });
+    this.#following.set(block, ofBlock);
+    if (known === undefined) this.#count += 1;
   }
 
   /** forgotten. */
   forget(): void {
     const now = this.#clock();
-    for (const [key, { leave, until }] of this.#following) {
-      if (until > now) continue;
-      leave();
-      this.#following.delete(key);
+    for (const [block, ofBlock] of this.#following) {
+      for (const [node, { leave, until }] of ofBlock) {
+        if (until > now) continue;
+        leave();
+        ofBlock.delete(node);
+        this.#count -= 1;
+      }
+      if (ofBlock.size === 0) this.#following.delete(block);
     }
   }
 
   /** Nobody follows any more. */
   close(): void {
     clearTimeout(this.#timer);
-    for (const { leave } of this.#following.values()) leave();
+    for (const block of this.#following.keys()) for (const { leave } of this.#of(block)) leave();
     this.#following.clear();
+    this.#count = 0;
     this.#waiting.clear();
   }
 
   #of(block: number): Following[] {
-    return [...this.#following.values()].filter((following) => following.block === block);
+    return [...(this.#following.get(block)?.values() ?? [])];
   }
 
   #add(node: string, block: number, step: Step): void {

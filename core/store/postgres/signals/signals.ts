@@ -6,12 +6,13 @@
 // followed: the steps of a reply come from the server that writes it, to those that follow the block. Their numbers count from the time at which that server got the
 //   block, so whoever has it later has greater ones, and what an earlier owner still says is left out.
 // unguessed: every user of a database may listen to each channel, and speak on it. So the names of ours are made of a secret that only those know who may read the schema.
-// gaps: after a connection that broke, whoever shows something reads it again.
+// gaps: after a connection that broke, and after a flood of which a part was left out (intake.ts), whoever shows something reads it again.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { RunFact } from '../../run-fact.ts';
 import type { StorePlace } from '../place.ts';
 import type { Database } from '../pool.ts';
 import { CHANNELS, FOLLOWED, NOTIFY } from '../sql/signals.ts';
+import { Intake } from './intake.ts';
 import { Listener } from './listener.ts';
 import { type Item, noticeOf, payloadsOf, type Step } from './notices.ts';
 import { type Join, RemoteFollowers } from './remote-followers.ts';
@@ -83,6 +84,7 @@ export class PostgresSignals {
   /** unguessed. */
   readonly #secret: string;
   readonly #listener: Listener;
+  readonly #intake: Intake;
   readonly #listeners = new Set<(hint: Hint) => void>();
   readonly #own = new Set<(hint: { readonly what: 'work' | 'wish' | 'released'; readonly block: number }) => void>();
   readonly #gapListeners = new Set<() => void>();
@@ -107,10 +109,11 @@ export class PostgresSignals {
     this.#options = options;
     this.#secret = secret;
     this.#node = options.node;
+    this.#intake = new Intake({ take: (payload) => this.#take(payload), onLost: () => this.#gap() });
     this.#listener = new Listener({
       place: options.direct,
       channels: () => [this.#channel(), this.#channel(this.#node)],
-      onNotice: (payload) => this.#take(payload),
+      onNotice: (payload) => this.#intake.hear(payload),
       onGap: () => this.#gap(),
     });
     this.#followers = new RemoteFollowers((node, items) => this.#send(this.#channel(node), items));
@@ -241,6 +244,7 @@ export class PostgresSignals {
     this.#isClosed = true;
     clearInterval(this.#looking);
     clearTimeout(this.#timer);
+    this.#intake.close();
     this.#followers.close();
     await this.#flush();
     await this.#listener.close();

@@ -116,3 +116,18 @@ t.test('a call that failed before it used anything has no price to be known', as
   }
   t.match(await reportCosts(failed(), 'key'), { total: { calls: 2, unpricedCalls: 1 } });
 });
+
+t.test('others are served while the rows of a large report are made', async (t) => {
+  async function* lines() {
+    for (let index = 0; index < 8000; index += 1) yield { at: '2026-11-01T00:00:00.000Z', provider: 'p', model: `m${index}`, usage: null, costUsd: 1 };
+    setImmediate(() => {
+      turns += 1;
+      setImmediate(() => {
+        turns += 1;
+      });
+    });
+  }
+  let turns = 0;
+  t.equal((await reportCosts(lines(), 'model')).rows.length, 8000);
+  t.equal(turns, 2);
+});

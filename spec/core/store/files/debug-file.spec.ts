@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { memoryUsage } from 'node:process';
 import t, { type Test } from 'tap';
 import { DEBUG_FILE, DebugFile } from '../../../../core/store/files/debug-file.ts';
 import type { DebuggedBodies } from '../../../../core/types.ts';
@@ -69,6 +70,20 @@ t.test('a link in its place is neither written through nor read, and that is tol
   t.same(await file.of('one'), []);
   t.equal(readFileSync(other, 'utf8'), '');
   t.ok(faults.length > 0);
+});
+
+t.test('who asks for one request holds none of the others, however many ask at once', async (t) => {
+  const { file, path } = fileIn(t);
+  writeFileSync(path, Array.from({ length: 30 }, (_, index) => `${JSON.stringify(bodies(`r${index}`, 'app', 'x'.repeat(50_000)))}\n`).join(''));
+  let most = 0;
+  const look = setInterval(() => {
+    most = Math.max(most, memoryUsage().heapUsed);
+  }, 1);
+  t.teardown(() => clearInterval(look));
+  const before = memoryUsage().heapUsed;
+  const found = await Promise.all(Array.from({ length: 60 }, (_, index) => file.of(`r${index}`)));
+  t.equal(found.filter(({ length }) => length === 1).length, 30);
+  t.ok(Math.max(most, memoryUsage().heapUsed) - before < 50_000_000);
 });
 
 t.test('while the disk is slower than the requests, some are left out and the memory is bounded', async (t) => {

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import * as workspace from '../../../../transports/http/handlers/workspace.ts';
+import type { RouteContext } from '../../../../transports/http/wire/route.ts';
 import { ask, createBlock } from '../../../support/block-calls.ts';
 import { startServer } from '../../../support/server.ts';
 
@@ -30,6 +32,21 @@ t.test('costs are told by block, model or day, of all blocks or one', async (t) 
   t.match(await costs('?by=day&block=a'), { by: 'day', rows: [{ key: /^\d{4}-\d{2}-\d{2}$/, calls: 1 }], total: { calls: 1 } });
   for (const query of ['?by=', '?by=year', '?by=__proto__', '?by=day&by=model', '?block=a&block=b', '?from=yesterday', '?by=day-key'])
     t.match(await server.call('GET', `/api/costs${query}`), { status: 400, json: { code: 'INVALID_REQUEST' } }, query);
+});
+
+t.test('reports of a core are made one after the other', async (t) => {
+  let running = 0;
+  let most = 0;
+  const costs = async (): Promise<object> => {
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise(setImmediate);
+    running -= 1;
+    return {};
+  };
+  const context = { core: { blocks: { costs } }, req: { url: '/api/costs' }, signal: new AbortController().signal } as unknown as RouteContext;
+  await Promise.all([1, 2, 3].map(() => workspace.costs(context)));
+  t.equal(most, 1);
 });
 
 t.test("a provider's bill is compared with the calls of blocks and of clients, and what can't be compared says why", async (t) => {

@@ -35,3 +35,27 @@ t.test('a follower that does not say again that it follows is forgotten', async 
   end();
   t.equal(source.readers, 0);
 });
+
+t.test('servers that somebody makes up do not become more and more followers', async (t) => {
+  let now = 0;
+  const followers = new RemoteFollowers(
+    () => undefined,
+    () => now,
+  );
+  t.teardown(() => followers.close());
+  const source = new ReplyMirror();
+  followers.publish(1, (onStep, since) => source.join(onStep, since));
+  for (let count = 0; count < 500; count += 1) followers.follow(`n${count}`, 1, 0);
+  t.equal(source.readers, 100);
+  followers.follow('n3', 1, 0);
+  t.equal(source.readers, 100);
+  for (let block = 2; block < 50_000; block += 1) followers.follow('n', block, 0);
+  const late = new ReplyMirror();
+  followers.publish(49_999, (onStep, since) => late.join(onStep, since));
+  followers.follow('n', 49_999, 0);
+  t.equal(late.readers, 0);
+  now = 25_000;
+  followers.forget();
+  followers.follow('n', 49_999, 0);
+  t.same([source.readers, late.readers], [0, 1]);
+});
