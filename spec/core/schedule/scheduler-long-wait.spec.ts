@@ -144,11 +144,13 @@ t.test('counted-in-turns: where many blocks have missed many runs at once, as af
 });
 
 t.test('what a day costs is worked out for schedules that have cost something', async (t) => {
-  const config = { schedule: [EVERY_MINUTE], budget: { timezone: 'UTC' } } as unknown as BlockConfig;
-  const shown = (entries: unknown[]) => viewsOf({ config, states: {}, entries: entries as ChatEntry[], now: NOW });
-  t.ok((await countsLooks(t, () => shown([]))) < 10);
-  const run = { id: 'm1', role: 'user', status: 'done', timestamp: '2026-11-20T10:00:00.000Z', clientId: 'schedule:often:2026-11-20T10:00:00.000Z' };
-  t.match(shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.01 }]), [{ costsAbout: { perRunUsd: 0.01, runsPerDay: 48 } }]);
-  const again = await countsLooks(t, () => shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.02 }]));
-  t.ok(again < 10, `${again} looks: the page reads it at each change, and it is counted once a day`);
+  for (const schedule of [EVERY_MINUTE, { ...EVERY_MINUTE, until: '2026-12-31' }]) {
+    const config = { schedule: [schedule], budget: { timezone: 'UTC' } } as unknown as BlockConfig;
+    const shown = (entries: unknown[]) => viewsOf({ config, states: {}, entries: entries as ChatEntry[], now: NOW });
+    t.ok((await countsLooks(t, () => shown([]))) < 10);
+    const run = { id: 'm1', role: 'user', status: 'done', timestamp: '2026-11-20T10:00:00.000Z', clientId: 'schedule:often:2026-11-20T10:00:00.000Z' };
+    t.match(shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.01 }]), [{ costsAbout: { perRunUsd: 0.01, runsPerDay: 48 } }]);
+    const again = await countsLooks(t, () => shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.02 }]));
+    t.ok(again < 10, `${again} looks: the page reads it at each change, and it is counted once a day`);
+  }
 });
