@@ -265,7 +265,7 @@ class AnswerReader implements UpstreamHandler {
     const bytes = Buffer.from(data);
     this.#take(bytes);
     if (this.isAnswered) return;
-    this.#bytes -= bytes.length;
+    this.#bytes = Math.max(0, this.#bytes - bytes.length); // bytes that are no UTF-8 are more once they are read
     if (this.#beside.add(bytes.length) <= MAX_BESIDE_BYTES) return;
     this.wrong ??= `The server has sent more than ${MAX_BESIDE_BYTES} bytes in a minute beside its answer.`;
     throw new EnoughRead();
