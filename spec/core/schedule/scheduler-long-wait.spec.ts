@@ -8,6 +8,7 @@ import type { ScheduledBlock } from '../../../core/schedule/work.ts';
 import type { BlockConfig, BlockState, ChatEntry, Schedule } from '../../../core/types.ts';
 import type { ScheduleStates } from '../../../core/store/port.ts';
 import { sweep } from '../../support/sweep.ts';
+import { until } from '../../support/until.ts';
 
 const NOW = Date.parse('2026-11-20T10:00:30.000Z');
 const EVERY_MINUTE: Schedule = { id: 'often', cron: '* * * * *', message: 'Look.' };
@@ -141,6 +142,20 @@ t.test('counted-in-turns: where many blocks have missed many runs at once, as af
   one.state = 'stopped';
   await settled();
   t.strictSame([sent, one.states['often']?.last], [[], '2026-11-17T10:00:00.000Z'], 'the runs of a block that stops meanwhile wait');
+});
+
+t.test('a schedule that is paused while its missed runs are counted sends nothing', async (t) => {
+  const { one, block, scheduler, sent } = rig(
+    t,
+    ['first', 'second'].map((id) => ({ ...EVERY_MINUTE, id })),
+  );
+  scheduler.see(block);
+  await new Promise((resolve) => setImmediate(resolve));
+  const { second } = one.states;
+  if (second !== undefined) one.states = { ...one.states, second: { ...second, pausedBecause: 'person' } };
+  await until('the look is over', () => one.states['first']?.last === '2026-11-20T10:00:00.000Z');
+  t.strictSame(sent, ['schedule:first:2026-11-20T10:00:00.000Z']);
+  t.match(one.states['second'], { pausedBecause: 'person', last: '2026-11-17T10:00:00.000Z' });
 });
 
 t.test('what a day costs is worked out for schedules that have cost something', async (t) => {
