@@ -3,7 +3,7 @@
 // one-post: a call is one POST through our own outbound client: nothing is repeated, no redirect is followed, no answer is compressed, and the headers with secrets go to the
 //   origin of the entry alone. Only what the server has refused for its token, and so has not begun, is sent once more, with another one.
 // told-end: an answer that ends without the message that was asked for fails its call at once. The transport of the package would wait for the time limit.
-// own-limit: an answer that is too large or too deep fails its call alone. So does one with too much beside it.
+// own-limit: an answer that is too large or too deep fails its call alone. So does one with too much beside it in a minute: a long call may tell of its progress all the while.
 // in-turns: of many notices beside an answer, some of each kind are handed on (notices.ts).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
@@ -16,6 +16,7 @@ import { SseReader } from '../outbound/sse-read.ts';
 import { type CallTransport, callIdOf } from './call-id.ts';
 import { valueWithout } from './masked-result.ts';
 import { UNREADABLE } from './mcp-result.ts';
+import { MinuteCount } from './minute-count.ts';
 import { Notices } from './notices.ts';
 import { type Challenge, challengeIn } from './oauth/challenge.ts';
 import type { Refusal } from './oauth/sign-ins.ts';
@@ -25,8 +26,10 @@ const CONNECT_MS = 10_000;
 const MAX_VALUES = 200_000;
 /** Of an answer that is no success, so much is read. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Notes beside the answer may take so much. */
-const MAX_BESIDE_BYTES = 1024 * 1024;
+/** Notes beside the answer may take so much in a minute. */
+const MAX_BESIDE_BYTES = 2 * 1024 * 1024;
+/** And what stands around events, such as their names and comments, so much in all. */
+const MAX_AROUND_BYTES = 1024 * 1024;
 const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 /** Where messages go, and with what. */
@@ -199,16 +202,16 @@ class AnswerReader implements UpstreamHandler {
   readonly #events: SseReader;
   readonly #onMessage: (message: Record<string, unknown>) => void;
   #pieces: Buffer[] = [];
+  /** Without the events that were no answer. */
   #bytes = 0;
-  /** Of the events that were no answer. */
-  #bytesBeside = 0;
+  readonly #beside = new MinuteCount();
 
   constructor(id: unknown, reading: Reading, onMessage: (message: Record<string, unknown>) => void) {
     const { maxBytes } = reading;
     this.id = id;
     this.#reading = reading;
     this.#most = maxBytes;
-    this.#events = new SseReader(maxBytes + MAX_BESIDE_BYTES);
+    this.#events = new SseReader(maxBytes + MAX_AROUND_BYTES);
     this.#onMessage = onMessage;
   }
 
@@ -234,7 +237,7 @@ class AnswerReader implements UpstreamHandler {
 
   data(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
-    const most = this.#isOk ? this.#most + (this.#isEvents ? MAX_BESIDE_BYTES : 0) : MAX_ERROR_BYTES;
+    const most = this.#isOk ? this.#most + (this.#isEvents ? MAX_AROUND_BYTES : 0) : MAX_ERROR_BYTES;
     if (this.#bytes > most) {
       if (this.#isOk) this.wrong = `The result is larger than ${this.#most} bytes, which is the most that is taken (maxResultBytes).`;
       throw new EnoughRead();
@@ -259,11 +262,12 @@ class AnswerReader implements UpstreamHandler {
 
   /** own-limit. */
   #takeEvent(data: string): void {
-    this.#take(Buffer.from(data));
+    const bytes = Buffer.from(data);
+    this.#take(bytes);
     if (this.isAnswered) return;
-    this.#bytesBeside += data.length;
-    if (this.#bytesBeside <= MAX_BESIDE_BYTES) return;
-    this.wrong ??= `The server has sent more than ${MAX_BESIDE_BYTES} bytes beside its answer.`;
+    this.#bytes = Math.max(0, this.#bytes - bytes.length); // bytes that are no UTF-8 are more once they are read
+    if (this.#beside.add(bytes.length) <= MAX_BESIDE_BYTES) return;
+    this.wrong ??= `The server has sent more than ${MAX_BESIDE_BYTES} bytes in a minute beside its answer.`;
     throw new EnoughRead();
   }
 

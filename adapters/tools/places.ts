@@ -62,8 +62,7 @@ class Room {
   }
 
   async take(holder: Holder, signal: AbortSignal): Promise<void> {
-    while (this.#held.size >= this.#most) {
-      signal.throwIfAborted();
+    while (this.#held.size >= this.#most && !signal.aborted) {
       const idle = [...this.#held].filter(({ idleSince }) => idleSince !== undefined).sort((a, b) => (a.idleSince ?? 0) - (b.idleSince ?? 0))[0];
       if (idle !== undefined)
         await idle.makeRoom(); // longest-idle

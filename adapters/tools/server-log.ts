@@ -1,13 +1,15 @@
 // What a server writes to its standard error: a file that does not grow for ever, with secrets masked.
 //
-// slow-reader: the next piece is read when the last one is written, so that a flood waits in the pipe and not in memory. After a large piece it waits a while, and of very
-//   many lines in a piece the last ones are kept, some in a turn of the event loop: others are served meanwhile, however much a server writes.
+// slow-reader: the next piece is read when the last one is written, so that a flood waits in the pipe and not in memory. After some large pieces in a minute it waits a while,
+//   and of very many lines in a piece the last ones are kept, some in a turn of the event loop: others are served meanwhile, however much a server writes.
+// last-words: the first large pieces are read without a wait. A program that ends with an error may write much before its message, such as the one line of its whole source.
 import { appendFile, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { redact } from '../../core/base/redact.ts';
 import { cleanText } from './mcp-result.ts';
+import { MinuteCount } from './minute-count.ts';
 
 /** A file of this size is moved away; one old file is kept. */
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -17,6 +19,8 @@ const MAX_LAST_LINE = 300;
 /** What is read at once of a server that writes as fast as it can has 65,536. */
 const LARGE_PIECE = 16_384;
 const AFTER_LARGE_MS = 200;
+/** last-words. In a minute. */
+const MAX_UNPAUSED = 16;
 /** Lines of a piece that are kept. */
 const MAX_LINES = 500;
 /** To mask a line takes up to a tenth of a millisecond. */
@@ -35,10 +39,14 @@ export class ServerErrors {
   #rest = '';
   /** True while the rest of a long line is left out. */
   #skips = false;
+  readonly #large = new MinuteCount();
+  readonly #pause: (ms: number) => Promise<unknown>;
 
-  constructor(path: string, secrets: readonly string[]) {
+  /** `pause` is for tests. */
+  constructor(path: string, secrets: readonly string[], pause: (ms: number) => Promise<unknown> = delay) {
     this.#path = path;
     this.#secrets = secrets;
+    this.#pause = pause;
   }
 
   /** Reads to the end. Resolves then; never rejects. */
@@ -47,7 +55,7 @@ export class ServerErrors {
     try {
       for await (const piece of stderr) {
         await this.#take(piece as string);
-        if ((piece as string).length >= LARGE_PIECE) await delay(AFTER_LARGE_MS); // slow-reader
+        if ((piece as string).length >= LARGE_PIECE && this.#large.add(1) > MAX_UNPAUSED) await this.#pause(AFTER_LARGE_MS); // slow-reader
       }
       await this.#take(this.#rest === '' ? '' : '\n');
     } catch (error) {

@@ -136,6 +136,7 @@ export class Slot implements Holder {
       if (this.#isProcess) this.#tell(running);
       running.onTools = () => void this.#list(running);
       void running.ended.then((how) => this.#onEnd(running, how));
+      if (this.#calls === 0) this.#beIdle(); // those that waited for the start have left
       return running;
     } catch (error) {
       places.free(this);

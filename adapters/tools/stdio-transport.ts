@@ -5,7 +5,7 @@
 // in-turns: of what a server writes in a hurry, one piece is read in a turn of the event loop, so that others are served between two. Of the notices in a turn, some of
 //   each kind are handed on (notices.ts).
 // flood-ends: messages that answer nothing are counted, notifications, answers to no request, blank lines and lines that are too long alike, and very many, or very long ones,
-//   end the server, also before their line ends.
+//   end the server, also before their line ends. A line that turns out to be the answer to a call counts no longer: it fails that call alone (own-limit).
 // open-only: an answer is handed on if its request is open: a late one, a second one, or one with a foreign id is dropped.
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
@@ -13,6 +13,7 @@ import { exceededLimit, isObject, MAX_JSON_DEPTH, tryParseJson } from '../../cor
 import { type CallTransport, callIdOf } from './call-id.ts';
 import { LineReader } from './line-reader.ts';
 import { UNREADABLE } from './mcp-result.ts';
+import { MinuteCount } from './minute-count.ts';
 import { Notices } from './notices.ts';
 import { handable } from './task-answer.ts';
 
@@ -28,7 +29,6 @@ const MAX_UNASKED = 100_000;
 const MAX_UNASKED_BYTES = 256 * 1024 * 1024;
 /** A piece of the output of a server that writes faster than it is read. */
 const WHOLE_PIECE = 65_536;
-const MINUTE_MS = 60_000;
 
 /** What a server may write within a minute that answers nothing. */
 export interface MostUnasked {
@@ -67,6 +67,8 @@ export class StdioTransport implements CallTransport {
   readonly #noise = new MinuteCount();
   readonly #unasked = new MinuteCount();
   readonly #unaskedBytes = new MinuteCount();
+  /** Of the line that is being skipped, what was counted as unasked. */
+  #skipped = 0;
   readonly #notices = new Notices((request) => this.#open.has(request));
   #isClosed = false;
 
@@ -78,7 +80,10 @@ export class StdioTransport implements CallTransport {
     this.#reader = new LineReader(maxLineBytes, {
       line: (bytes) => this.#read(bytes),
       blank: () => this.#isFlood(1, 1),
-      skips: (bytes) => this.#isFlood(0, bytes),
+      skips: (bytes) => {
+        this.#skipped += bytes;
+        this.#isFlood(0, bytes);
+      },
       tooLong: (ids) => this.#refuse(ids, maxLineBytes, `The result is larger than ${maxLineBytes} bytes, which is the most that is taken (maxResultBytes).`),
     });
     pipes.stdin.on('error', () => undefined); // the process has ended, and its end is told
@@ -157,32 +162,19 @@ export class StdioTransport implements CallTransport {
     this.#listener.onLife();
     const known = ids.map((id) => tryParseJson(id) as string | number).filter((id) => this.#open.has(id));
     const [id] = known.length === 0 && this.#open.size === 1 ? [...this.#open] : known;
+    const skipped = this.#skipped;
+    this.#skipped = 0;
     if (id === undefined) {
       this.#isFlood(1, length);
       return;
     }
     this.#open.delete(id);
+    this.#unaskedBytes.add(-skipped); // flood-ends
     this.onmessage?.({ jsonrpc: '2.0', id, error: { code: UNREADABLE, message } } as never);
   }
 
   #hear(): void {
     if (this.#noise.add(1) === MAX_NOISE) this.#listener.onNoise();
-  }
-}
-
-/** Counts what happens within a minute. */
-class MinuteCount {
-  #count = 0;
-  #since = 0;
-
-  add(more: number): number {
-    const now = performance.now();
-    if (now - this.#since > MINUTE_MS) {
-      this.#count = 0;
-      this.#since = now;
-    }
-    this.#count += more;
-    return this.#count;
   }
 }
 

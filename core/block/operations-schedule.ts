@@ -50,7 +50,7 @@ async function schedulesOf(block: Block): Promise<ScheduleList> {
   const [entries, now] = [await block.files.conversation.entries(), block.world.now()];
   const schedules: ScheduleView[] = [];
   for (const schedule of config.schedule) {
-    await nextTurn('schedules'); // to count the runs of a day takes up to some tens of milliseconds
+    await nextTurn('shown schedules'); // to count the runs of a day takes up to some tens of milliseconds; the scheduler may have thousands of turns to wait for
     schedules.push(...viewsOf({ config: { ...config, schedule: [schedule] }, states, entries, now }));
   }
   return { schedules, held: await heldBy(block) };

@@ -34,8 +34,8 @@ export function timingOf(schedule: Pick<Schedule, 'cron' | 'every' | 'at' | 'tim
   if (given !== 1) throw new ScheduleFault('', `must have ${given === 0 ? '' : 'only '}one of cron, every and at`);
   const timezone = schedule.timezone ?? zone;
   formatOf(timezone);
-  const timing = cron !== undefined ? cronTiming(cron, timezone) : every !== undefined ? everyTiming(every) : atTiming(at ?? '');
-  return schedule.until === undefined ? timing : untilTiming(timing, schedule.until, timezone);
+  if (cron !== undefined) return cronTiming(cron, timezone, schedule.until);
+  return untilTiming(every !== undefined ? everyTiming(every) : atTiming(at ?? ''), timezone, schedule.until);
 }
 
 function everyTiming(every: string): Timing {
@@ -52,7 +52,9 @@ function atTiming(text: string): Timing {
   return { next: (after) => (at > after ? at : undefined) };
 }
 
-function untilTiming(timing: Timing, until: string, timezone: string): Timing {
+/** The timing itself where it has no last day. */
+function untilTiming(timing: Timing, timezone: string, until: string | undefined): Timing {
+  if (until === undefined) return timing;
   const day = new Date(`${until}T00:00:00Z`);
   if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== until) throw new ScheduleFault('until', 'must be a date, such as 2026-12-31');
   const next = (after: number, last: number): number | undefined => {
@@ -62,14 +64,14 @@ function untilTiming(timing: Timing, until: string, timezone: string): Timing {
   return { next };
 }
 
-/** Making one takes far longer than using it. */
+/** Making one takes far longer than using it, and what is counted of one is kept with it. */
 const made = new Map<string, Timing>();
 /** Of each map here: zones and patterns are written by people. */
 const MAX_KEPT = 500;
 
-function cronTiming(pattern: string, timezone: string): Timing {
-  const key = `${timezone} ${pattern}`;
-  return kept(made, key, () => newCronTiming(pattern.trim(), timezone));
+function cronTiming(pattern: string, timezone: string, until: string | undefined): Timing {
+  const key = `${timezone} ${until ?? ''} ${pattern}`;
+  return kept(made, key, () => untilTiming(newCronTiming(pattern.trim(), timezone), timezone, until));
 }
 
 /** The value of a key, made if it is not there. When there are too many, all are made again. */

@@ -233,7 +233,7 @@ export class Scheduler {
   ): Promise<Sent | undefined> {
     const { block } = entry;
     const due = await this.#due(dueInSteps(schedule, timing, state, now));
-    if (due === undefined || this.#mustWait(entry, schedule)) return undefined;
+    if (due === undefined || this.#mustWait(entry, schedule) || (await isPaused(block, schedule))) return undefined;
     const all = due.fire.length + due.missed;
     if (block.state === 'paused') return this.#skip(block, schedule, due.latest, { cap: all });
     const missed = { [entry.halted.delete(schedule.id) ? 'halted' : 'missed']: due.missed };
@@ -315,6 +315,11 @@ const TAKES_NONE: ReadonlySet<string> = new Set(['failed', 'stopping', 'stopped'
 
 /** The statuses of a message without an outcome. */
 const OPEN: ReadonlySet<string> = new Set(['queued', 'processing', 'waiting-approval']);
+
+/** Asked once the runs are counted, which takes long where many blocks have missed some: somebody may have paused the schedule meanwhile. */
+async function isPaused({ stored }: ScheduledBlock, { id }: Schedule): Promise<boolean> {
+  return ((await stored.schedules.read())[id]?.pausedBecause ?? null) !== null;
+}
 
 /** A person may have removed it. */
 function unlessGone(error: unknown): undefined {

@@ -2,10 +2,10 @@
 //
 // torn-is-unwritten: what follows the last newline was never confirmed to anybody, so it is not there.
 // skipped-kinds: a record of a kind that this version does not know keeps its number and says nothing.
-// in-turns: others are served while a long journal is read. One in an archive may come from anybody, and a small archive may hold millions of lines, so their number is bounded there.
+// in-turns: others are served while a long journal, or many short ones, are read. One in an archive may come from anybody, and a small archive may hold millions of lines, so their number is bounded there.
 import { createHash } from 'node:crypto';
 import { isObject } from '../../base/json.ts';
-import { nextTurn } from '../../base/next-turn.ts';
+import { hasRoom, nextTurn, sharedTurn } from '../../base/next-turn.ts';
 import { parseBytes } from '../../base/strict-json.ts';
 import { RunRecord } from '../../schemas/chat-entry.ts';
 import { compile, faultOf, type Validator } from '../../schemas/validate.ts';
@@ -55,6 +55,7 @@ export function runLine(record: RunRecord): string {
 export async function parseRunLines(bytes: Buffer, most = Number.POSITIVE_INFINITY): Promise<{ readonly records: RunRecord[]; readonly size: number }> {
   const records: RunRecord[] = [];
   let size = 0;
+  if (!hasRoom()) await sharedTurn('journals'); // many journals may be read in one go
   let until = performance.now() + SLICE_MS;
   for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, size)) {
     if (records.length >= most) throw new Error(`it has more than ${most} lines`);

@@ -88,6 +88,26 @@ t.test('a place that one gets in the moment in which it leaves goes to the next'
   await next;
 });
 
+t.test('one that leaves in the moment in which a holder has nothing more to do lets the next one have its place', async (t) => {
+  const places = new Places(1);
+  const [a, b, c] = [new Fake(), new Fake(), new Fake()];
+  a.places = places;
+  await places.take(a, never);
+  const leaves = new AbortController();
+  const left = t.rejects(places.take(b, leaves.signal), { message: 'left' });
+  let hasPlace = false;
+  void places.take(c, never).then(() => {
+    hasPlace = true;
+  });
+  await Promise.resolve();
+  a.idleSince = 1;
+  places.look(a);
+  leaves.abort(new Error('left'));
+  await left;
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  t.ok(hasPlace);
+});
+
 t.test('turns go round in order, and who leaves is passed over', async (t) => {
   const turns = new Turns(1);
   const leave = await turns.enter(never);

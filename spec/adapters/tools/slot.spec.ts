@@ -1,7 +1,11 @@
 // When a server is started again, and when it is stopped.
 import t from 'tap';
+import { Places } from '../../../adapters/tools/places.ts';
+import type { RunningServer } from '../../../adapters/tools/running-server.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
+import { Slot } from '../../../adapters/tools/slot.ts';
 import { runs, sessionsRig } from '../../support/tools/sessions-rig.ts';
+import { nodeServer } from '../../support/tools/stand-in-book.ts';
 import { until } from '../../support/until.ts';
 
 await loadSdk();
@@ -57,4 +61,45 @@ t.test('an idle server is stopped', async (t) => {
   t.equal(sessions.stateOf('hostile').problem, undefined, 'which is no fault');
   t.strictSame(facts, ['hostile started', 'hostile ended with code 0']);
   t.equal((await call(server, 'echo')).isError, false);
+});
+
+t.test('a server whose calls are cut off while it starts is idle then: it makes room for others, and is stopped', async (t) => {
+  let ends = 0;
+  const running: RunningServer = {
+    hasEnded: false,
+    ended: new Promise(() => undefined),
+    onTools: undefined,
+    call: () => Promise.reject(new Error('nobody calls it')),
+    list: async () => [],
+    end: async () => {
+      ends += 1;
+    },
+  };
+  const starts: ((one: RunningServer) => void)[] = [];
+  const parts = {
+    places: new Places(1),
+    backOffMs: 1,
+    now: () => performance.now(),
+    start: () => new Promise<RunningServer>((resolve) => starts.push(resolve)),
+    list: async () => [],
+    onTools: () => undefined,
+    onServer: () => undefined,
+  };
+  const startCut = async (name: string, idleStopMs: number): Promise<Slot> => {
+    const server = nodeServer(name, [], { settingsOf: { idleStopMs } });
+    const slot = new Slot(server, parts);
+    const own = new AbortController();
+    const before = starts.length;
+    const cut = t.rejects(slot.call(server, {} as never, own.signal), { code: 'TOOL_NOT_BEGUN' });
+    await until('it starts', () => starts.length > before);
+    own.abort(new Error('the message is cancelled'));
+    await cut;
+    starts.at(-1)?.(running);
+    return slot;
+  };
+  const first = await startCut('first', 60_000);
+  await until('it runs', () => first.state.state === 'ready');
+  await startCut('second', 1);
+  t.equal(first.state.state, 'idle', 'it has made room');
+  await until('the second is stopped', () => ends === 2);
 });

@@ -162,6 +162,23 @@ t.test('flood-ends: so do blank lines, and a line that does not end', async (t) 
   t.same(endless.counts, { floods: 1, messages: 0 });
 });
 
+t.test('flood-ends: answers that are too long fail their calls, and end nothing, however many there are', async (t) => {
+  const { stdout, transport, counts, read } = await written(1000, { messages: 5000, bytes: 1_000_000 });
+  const answer = async (id: number): Promise<void> => {
+    stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":"${'x'.repeat(1000)}`);
+    for (let at = 0; at < 5; at += 1) stdout.write('x'.repeat(40_000));
+    stdout.write('"}}\n');
+    await read();
+  };
+  for (let id = 1; id <= 20; id += 1) {
+    await transport.send({ jsonrpc: '2.0', id, method: 'tools/call' });
+    await answer(id);
+  }
+  t.same(counts, { floods: 0, messages: 20 });
+  for (let at = 0; at < 5; at += 1) await answer(99);
+  t.ok(counts.floods > 0, 'those to no request count');
+});
+
 t.test('in-turns: of a server that writes faster than it is read, one piece is read in a turn, and some notices of each kind are handed on', async (t) => {
   const { stdout, counts } = await written(1_000_000);
   const notices = ['progress', 'tools/list_changed'].map((kind) => `{"jsonrpc":"2.0","method":"notifications/${kind}"}\n`);

@@ -59,6 +59,20 @@ t.test('others are served between the schedules that are shown: to count the run
   t.ok(turns >= 20, `${turns} turns`);
 });
 
+t.test('who looks at schedules does not wait until the missed runs of all blocks are counted', async (t) => {
+  const one = await clocked(t);
+  await one.create('ada', { ...RUNNABLE, schedule: Array.from({ length: 20 }, (_, at) => ({ ...BRIEF, id: `brief-${at}` })) });
+  let counted = 0;
+  let isOver = false;
+  const counts = Array.from({ length: 30 }, async () => {
+    for (; !isOver; counted += 1) await nextTurn('schedules'); // as the scheduler does
+  });
+  await one.blocks.schedules('ada');
+  isOver = true;
+  await Promise.all(counts);
+  t.ok(counted < 200, `${counted} turns of others`);
+});
+
 t.test('the model sees as many earlier exchanges as the schedule says', async (t) => {
   const one = await startCore(t);
   await one.create('ada', {

@@ -8,6 +8,7 @@ import type { ScheduledBlock } from '../../../core/schedule/work.ts';
 import type { BlockConfig, BlockState, ChatEntry, Schedule } from '../../../core/types.ts';
 import type { ScheduleStates } from '../../../core/store/port.ts';
 import { sweep } from '../../support/sweep.ts';
+import { until } from '../../support/until.ts';
 
 const NOW = Date.parse('2026-11-20T10:00:30.000Z');
 const EVERY_MINUTE: Schedule = { id: 'often', cron: '* * * * *', message: 'Look.' };
@@ -143,12 +144,28 @@ t.test('counted-in-turns: where many blocks have missed many runs at once, as af
   t.strictSame([sent, one.states['often']?.last], [[], '2026-11-17T10:00:00.000Z'], 'the runs of a block that stops meanwhile wait');
 });
 
+t.test('a schedule that is paused while its missed runs are counted sends nothing', async (t) => {
+  const { one, block, scheduler, sent } = rig(
+    t,
+    ['first', 'second'].map((id) => ({ ...EVERY_MINUTE, id })),
+  );
+  scheduler.see(block);
+  await new Promise((resolve) => setImmediate(resolve));
+  const { second } = one.states;
+  if (second !== undefined) one.states = { ...one.states, second: { ...second, pausedBecause: 'person' } };
+  await until('the look is over', () => one.states['first']?.last === '2026-11-20T10:00:00.000Z');
+  t.strictSame(sent, ['schedule:first:2026-11-20T10:00:00.000Z']);
+  t.match(one.states['second'], { pausedBecause: 'person', last: '2026-11-17T10:00:00.000Z' });
+});
+
 t.test('what a day costs is worked out for schedules that have cost something', async (t) => {
-  const config = { schedule: [EVERY_MINUTE], budget: { timezone: 'UTC' } } as unknown as BlockConfig;
-  const shown = (entries: unknown[]) => viewsOf({ config, states: {}, entries: entries as ChatEntry[], now: NOW });
-  t.ok((await countsLooks(t, () => shown([]))) < 10);
-  const run = { id: 'm1', role: 'user', status: 'done', timestamp: '2026-11-20T10:00:00.000Z', clientId: 'schedule:often:2026-11-20T10:00:00.000Z' };
-  t.match(shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.01 }]), [{ costsAbout: { perRunUsd: 0.01, runsPerDay: 48 } }]);
-  const again = await countsLooks(t, () => shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.02 }]));
-  t.ok(again < 10, `${again} looks: the page reads it at each change, and it is counted once a day`);
+  for (const schedule of [EVERY_MINUTE, { ...EVERY_MINUTE, until: '2026-12-31' }]) {
+    const config = { schedule: [schedule], budget: { timezone: 'UTC' } } as unknown as BlockConfig;
+    const shown = (entries: unknown[]) => viewsOf({ config, states: {}, entries: entries as ChatEntry[], now: NOW });
+    t.ok((await countsLooks(t, () => shown([]))) < 10);
+    const run = { id: 'm1', role: 'user', status: 'done', timestamp: '2026-11-20T10:00:00.000Z', clientId: 'schedule:often:2026-11-20T10:00:00.000Z' };
+    t.match(shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.01 }]), [{ costsAbout: { perRunUsd: 0.01, runsPerDay: 48 } }]);
+    const again = await countsLooks(t, () => shown([run, { id: 'm2', role: 'assistant', replyTo: 'm1', costUsd: 0.02 }]));
+    t.ok(again < 10, `${again} looks: the page reads it at each change, and it is counted once a day`);
+  }
 });

@@ -32,6 +32,18 @@ t.test('in-turns: others are served while a long journal is read, and one of an 
   await t.rejects(parseRunLines(lines(MAX_ARCHIVED_LINES + 1), MAX_ARCHIVED_LINES), { message: 'it has more than 250000 lines' });
 });
 
+t.test('in-turns: others are also served between many short journals', async (t) => {
+  const journal = Buffer.from('{"t":"later"}\n'.repeat(100));
+  let turns = 0;
+  let turn = setImmediate(function next() {
+    turns += 1;
+    turn = setImmediate(next);
+  });
+  t.teardown(() => clearImmediate(turn));
+  for (const until = performance.now() + 100; performance.now() < until; ) await parseRunLines(journal, 100);
+  t.ok(turns > 2, `${turns} turns`);
+});
+
 t.test('a journal has the name of its message, whatever a person has written as its id', async (t) => {
   t.equal(runName('msg_1-a'), 'msg_1-a');
   for (const id of ['../../etc/passwd', 'a/b', '', 'ä', 'x'.repeat(500)]) t.match(runName(id), /^x-[0-9a-f]{40}$/, id);
