@@ -20,11 +20,11 @@ export function usageLines(error: unknown, argv: readonly string[], paths: reado
   const meant = meantUsages(error, argv).map((usage) => asCalled(usage, argv, paths));
   const [usage] = meant;
   if (usage === undefined) return [`${PROGRAM}: ${unknownCommand(argv, commandWords(error))}`, SEE_HELP];
-  const subcommands = paths.flatMap(([first, second]) => (first === argv[0] && second !== undefined ? second : []));
-  if (pathOf(usage).length === 1 && subcommands.length > 0 && /^[a-z]/.test(argv[1] ?? '')) return unknownSubcommand(argv, subcommands);
+  const subcommands = [...new Set(paths.flatMap(([first, second]) => (first === argv[0] && second !== undefined ? second : [])))];
+  const reason = error.candidates.find((candidate) => candidate.reason !== null)?.reason;
+  if (isSubcommandMeant(argv, usage, subcommands, reason)) return unknownSubcommand(argv, subcommands);
   const group = groupOf(argv, paths);
   if (group !== undefined) return notInGroup(argv, group, paths);
-  const reason = error.candidates.find((candidate) => candidate.reason !== null)?.reason;
   const hint = meant.length > FEW ? [SEE_HELP] : meant.map((line) => `Usage: ${usageLine(line)}`);
   return [`${PROGRAM}: ${reason == null ? 'Something is missing.' : wording(reason, usage, argv)}`, ...hint];
 }
@@ -57,6 +57,13 @@ function isSyntaxFault(error: unknown): error is SyntaxFault {
 
 function commandWords({ candidates }: SyntaxFault): string[] {
   return [...new Set(candidates.flatMap(({ usage }) => usage.split(' ')[1] ?? []))];
+}
+
+/** True where the second word is meant as a subcommand: also behind a group that is a command when it is alone, such as `key`, and takes no such word. */
+function isSubcommandMeant(argv: readonly string[], usage: string, subcommands: readonly string[], reason: string | null | undefined): boolean {
+  const second = argv[1] ?? '';
+  if (subcommands.length === 0 || !/^[a-z]/.test(second)) return false;
+  return pathOf(usage).length === 1 || (!subcommands.includes(second) && reason?.startsWith('Extraneous') === true);
 }
 
 function unknownSubcommand([first = '', second = '']: readonly string[], subcommands: readonly string[]): string[] {

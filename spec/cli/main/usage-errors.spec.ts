@@ -100,6 +100,27 @@ t.test('an unknown subcommand is named, with those that there are', async (t) =>
   t.match(lines('tell', '--nope')[0], 'There is no option --nope.');
 });
 
+t.test('a word behind a group that lists something when it is alone is a subcommand, too', async (t) => {
+  class List extends Command {
+    static override readonly paths = [['bag', 'ls'], ['bag', 'list'], ['bag']];
+    async execute(): Promise<void> {}
+  }
+  const own = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label', enableColors: false });
+  own.register(List);
+  const paths = [...List.paths, ['bag', 'group', 'set'], ['bag', 'group', 'rm']];
+  const lines = (...argv: string[]): string[] => {
+    try {
+      own.process(argv, ReadableCli.defaultContext);
+    } catch (error) {
+      return usageLines(error, argv, paths);
+    }
+    throw new Error('it was not refused');
+  };
+  t.same(lines('bag', 'gruop'), ['blockhouse: There is no command bag gruop; did you mean bag group?', 'There are bag ls, bag list, bag group.']);
+  t.equal(lines('bag', 'ls', 'x')[0], 'blockhouse: There is one argument too many.');
+  t.equal(lines('bag', '--nope')[0], 'blockhouse: There is no option --nope.');
+});
+
 t.test('a third word that is missing or unknown is named, with those that there are', async (t) => {
   class Keep extends Tell {
     static override readonly paths = [
