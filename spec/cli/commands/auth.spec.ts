@@ -130,8 +130,13 @@ t.test('set adds connections: a preset with its variable or a key, and a server 
     jan: { apiKey: KEY },
   });
   for (const [args, told] of [
-    [['set', 'nowhere'], /There is no provider "nowhere"/],
-    [['set', 'x', '--adapter', 'opnai', '--no-key'], /adapter must be one of/],
+    [['set', 'nowhere'], /There is no provider "nowhere"\. .* auth presets` lists services .*; a server of your own needs --provider and --base-url\.\n$/],
+    [['set', 'x', '--adapter', 'opnai', '--no-key'], /--provider must be one of bedrock, /],
+    [['set', 'x', '--adapter', 'opnai'], /--provider must be one of bedrock, /],
+    [['set', 'x', '--base-url', 'http://10.0.0.7:8000/v1'], /A new connection needs --provider, which says whose protocol/],
+    [['set', 'X', '--adapter', 'openai', '--no-key'], /The name of a connection has 1 to 32 characters of a-z/],
+    [['set', 'x', '--adapter', 'openai', '--base-url', '10.0.0.7:8000/v1'], /--base-url must be an absolute http or https URL, such as/],
+    [['set', 'x', '--preset', 'grok'], /There is no such preset; `.* auth presets` lists them/],
     [['set', 'groq', '--base-url', 'http://evil.example'], /evil\.example/],
     [['set', 'mistral', '--base-url', 'http://evil.example', '--no-key'], /apiKey of mistral is needed again/],
     [['set', 'openai', '--no-key'], /are for connections/],
