@@ -7,6 +7,7 @@ import { BaseCommand } from '../command/command.ts';
 import { DestructiveCommand } from '../command/destructive-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { type Column, table } from '../terminal/layout.ts';
 import { columns, isTerminal, oneLine } from '../terminal/output.ts';
 
 const category = 'Credentials';
@@ -256,8 +257,17 @@ export class AuthRemoveCommand extends DestructiveCommand {
   }
 }
 
+/** The variable is what a person looks for; an address is cut first. */
+const PRESETS: readonly Column[] = [
+  { title: 'PRESET' },
+  { title: 'PROTOCOL', drop: 1 },
+  { title: 'ADDRESS', min: 16 },
+  { title: 'VARIABLE' },
+  { title: 'SET' },
+];
+
 /** Prints `{presets}`, or a table. */
-export class AuthPresetsCommand extends BaseCommand {
+export class AuthPresetsCommand extends ServerCommand {
   static override readonly paths = [['auth', 'presets']];
   static override readonly usage = Command.Usage({
     category,
@@ -276,7 +286,7 @@ export class AuthPresetsCommand extends BaseCommand {
         variable ?? '',
         isSet ? 'yes' : '',
       ]);
-      await this.print({ presets }, columns([['PRESET', 'PROTOCOL', 'ADDRESS', 'VARIABLE', 'SET'], ...rows]));
+      await this.print({ presets }, this.json ? [] : table(PRESETS, rows, { width: this.width, style: this.style }));
       return 'ok';
     });
   }

@@ -16,7 +16,7 @@ const SEE_HELP = `See ${PROGRAM} --help.`;
  * a key that was pasted in the wrong place. `paths` are the words of all commands.
  */
 export function usageLines(error: unknown, argv: readonly string[], paths: readonly (readonly string[])[] = []): string[] {
-  if (!isSyntaxFault(error)) return [`${PROGRAM}: ${valueFault(error)}`, SEE_HELP];
+  if (!isSyntaxFault(error)) return [`${PROGRAM}: ${valueFault(error)}`, `See ${[PROGRAM, ...calledPath(argv, paths)].join(' ')} --help.`];
   const meant = meantUsages(error, argv).map((usage) => asCalled(usage, argv, paths));
   const [usage] = meant;
   if (usage === undefined) return [`${PROGRAM}: ${unknownCommand(argv, commandWords(error))}`, SEE_HELP];
@@ -57,6 +57,12 @@ function isSyntaxFault(error: unknown): error is SyntaxFault {
 
 function commandWords({ candidates }: SyntaxFault): string[] {
   return [...new Set(candidates.flatMap(({ usage }) => usage.split(' ')[1] ?? []))];
+}
+
+/** The words of the command that was called. */
+function calledPath(argv: readonly string[], paths: readonly (readonly string[])[]): readonly string[] {
+  const called = paths.filter((path) => path.every((word, index) => argv[index] === word));
+  return called.reduce<readonly string[]>((best, path) => (path.length > best.length ? path : best), []);
 }
 
 /** True where the second word is meant as a subcommand: also behind a group that is a command when it is alone, such as `key`, and takes no such word. */
@@ -165,8 +171,8 @@ function valueWord(option: string, usage: string): string {
   return `<${valueNameOf(optionsWithValue(usage).find((names) => names.includes(option)) ?? [], usage)}>`;
 }
 
-/** Shortens `Invalid value for --temperature: expected a number (got "abc")`, without the value. */
+/** Shortens `Invalid value for --temperature: expected a number (got "abc")`, without the value, and says a range in words. */
 function valueFault(error: unknown): string {
   const line = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
-  return `${line.replace(/ ?\(got .*$/, '')}.`;
+  return `${line.replace(/ ?\(got .*$/, '').replace(/expected to be in the \[(\S+); (\S+)\] range/, 'expected a number from $1 to $2')}.`;
 }

@@ -2,6 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { openDesk, runHere } from '../run.ts';
+import { noTerminal, openTerminal } from '../terminal.ts';
 
 const KEY = 'sk-canary-0123456789-wxyz';
 
@@ -159,6 +160,12 @@ t.test('presets and detect say what a connection can be built on', async (t) => 
   t.match(detect, { code: 0, stdout: /^\{"servers":\[.*\],"added":\[\]\}\n$/ });
   const shown = await runHere(t, ['auth', 'detect', '--workspace', workspace]);
   if (shown.stdout === '') t.match(shown.stderr, /No further local server answers .* `.*providers --workspace .*` shows those/); // nothing runs on this machine
+});
+
+t.test('in a terminal, each preset has one line, with its variable', { skip: noTerminal }, async (t) => {
+  const screen = await openTerminal(t, ['auth', 'presets', '--workspace', t.testdir()]).shows(/ended with 0/);
+  t.match(screen, /^mistral +openai +https:\/\/\S+ +MISTRAL_API_KEY$/m);
+  t.notMatch(screen, /^ /m, 'no line is folded');
 });
 
 t.test('the key of a variable stays beside one that is added, although this shell does not have the variable that the server has', async (t) => {

@@ -65,6 +65,16 @@ t.test('each mistake is named in one line, with a hint', async (t) => {
   t.match(refusal('ask', 'x')[1], 'Usage: blockhouse ask [options] --who <value> <what>');
 });
 
+t.test('a wrong value leads to the help of its command, and a range is said in words', async (t) => {
+  const paths = [['ask'], ['ask', 'more'], ['tell']];
+  const fault = new Error('Invalid value for --warmth: expected to be in the [0; 1] range (got 3)');
+  t.same(usageLines(fault, ['ask', '--warmth', '3'], paths), [
+    'blockhouse: Invalid value for --warmth: expected a number from 0 to 1.',
+    'See blockhouse ask --help.',
+  ]);
+  t.equal(usageLines(fault, ['ask', 'more', 'x'], paths)[1], 'See blockhouse ask more --help.');
+});
+
 t.test('an unknown command is named only where it looks like one', async (t) => {
   t.same(refusal('query'), ['blockhouse: There is no command query.', 'See blockhouse --help.']);
   t.same(refusal('sk-Canary123'), ['blockhouse: There is no such command.', 'See blockhouse --help.']);
