@@ -9,7 +9,7 @@ import { folded, oneLine, toJson, widthOf, write, writeLines } from '../terminal
 import { ownCommand, shellWord } from '../terminal/shell-word.ts';
 
 /** A placeholder such as `<name>`, which hints show unquoted. */
-const PLACEHOLDER = /^([a-z.]+=)?<[a-z]+>$/;
+const PLACEHOLDER = /^([a-z.]+=)?<[a-z]+>(\/<[a-z]+>)?$/;
 
 /** A command of `blockhouse`. A failure is one line on stderr and an exit code, and with --json also a JSON document on stdout. */
 export abstract class BaseCommand extends Command<BaseContext> {

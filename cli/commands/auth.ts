@@ -7,6 +7,7 @@ import { BaseCommand } from '../command/command.ts';
 import { DestructiveCommand } from '../command/destructive-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { type Column, table } from '../terminal/layout.ts';
 import { columns, isTerminal, oneLine } from '../terminal/output.ts';
 
 const category = 'Credentials';
@@ -57,7 +58,7 @@ export class AuthSetCommand extends BaseCommand {
         if (this.label !== undefined && !this.add) throw new CliError('usage', '--label names a key that --add adds.');
         if (this.add) return this.#addKey(core, signal, (work) => writeInWorkspace(config, work));
         if (this.#isConnection(core)) return this.#setConnection(core, signal, (work) => writeInWorkspace(config, work));
-        const adapter = adapterOf(core, this.id);
+        const adapter = this.#provider(core);
         const values = await this.#values(adapter, core.credentials?.read(adapter.id) ?? {}, signal);
         const fields = Object.keys(values);
         if (fields.length > 0) await writeInWorkspace(config, async () => core.credentials?.update(adapter.id, values));
@@ -74,17 +75,50 @@ export class AuthSetCommand extends BaseCommand {
 
   /** A name that is no provider's, or an option that only a connection has. */
   #isConnection(core: Core): boolean {
-    if (!NAME.test(this.id) || core.adapterIds().includes(core.adapterIdOf(this.id) ?? '')) {
-      if (this.adapter !== undefined || this.preset !== undefined || this.baseURL !== undefined || this.noKey)
+    const { id, adapter, preset, baseURL, noKey } = this;
+    const isOfConnection = adapter !== undefined || preset !== undefined || baseURL !== undefined || noKey;
+    if (!NAME.test(id)) {
+      if (isOfConnection)
+        throw new CliError('usage', 'The name of a connection has 1 to 32 characters of a-z, 0-9 and -, and begins with a letter, such as gpu.');
+      return false;
+    }
+    if (core.adapterIds().includes(core.adapterIdOf(id) ?? '')) {
+      if (isOfConnection)
         throw new CliError('usage', '--provider, --base-url, --preset and --no-key are for connections; choose a name that is no provider, such as gpu.');
       return false;
     }
     if (this.field !== undefined) return false;
-    const isKnown = this.adapter !== undefined || this.preset !== undefined || core.connections.presets().some(({ name }) => name === this.id);
-    return isKnown || core.credentials?.ids().includes(this.id) === true;
+    if (adapter !== undefined || preset !== undefined || core.connections.presets().some(({ name }) => name === id)) return true;
+    if (core.credentials?.ids().includes(id) === true) return true;
+    if (isOfConnection)
+      throw new CliError('usage', `A new connection needs --provider, which says whose protocol the server speaks: ${core.adapterIds().join(', ')}.`);
+    return false;
+  }
+
+  /** The provider of this name. A name that is nobody's may be meant as that of a connection. */
+  #provider(core: Core): Adapter {
+    try {
+      return adapterOf(core, this.id);
+    } catch (error) {
+      if (!(error instanceof Error) || core.adapterIdOf(this.id) !== undefined) throw error;
+      const hint = `\`${this.command} auth presets\` lists services that need only a key; a server of your own needs --provider and --base-url.`;
+      throw new CliError('usage', `${error.message} ${hint}`, error);
+    }
+  }
+
+  /** What is wrong with the options is said before anybody types a key, and in their words. */
+  #assertOptions(core: Core): void {
+    const { adapter, preset, baseURL } = this;
+    if (adapter !== undefined && !core.adapterIds().includes(adapter))
+      throw new CliError('usage', `--provider must be one of ${core.adapterIds().join(', ')}.`);
+    if (preset !== undefined && !core.connections.presets().some(({ name }) => name === preset))
+      throw new CliError('usage', `There is no such preset; \`${this.command} auth presets\` lists them.`);
+    if (baseURL !== undefined && !/^https?:\/\//i.test(baseURL))
+      throw new CliError('usage', '--base-url must be an absolute http or https URL, such as http://10.0.0.7:8000/v1.');
   }
 
   async #setConnection(core: Core, signal: AbortSignal, writeInWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
+    this.#assertOptions(core);
     const { id: name, adapter, preset, baseURL, noKey } = this;
     const known = core.connections.presets().find((one) => one.name === (preset ?? name));
     const apiKey = noKey ? undefined : await this.#connectionKey(name, known, signal);
@@ -223,8 +257,17 @@ export class AuthRemoveCommand extends DestructiveCommand {
   }
 }
 
+/** The variable is what a person looks for; an address is cut first. */
+const PRESETS: readonly Column[] = [
+  { title: 'PRESET' },
+  { title: 'PROTOCOL', drop: 1 },
+  { title: 'ADDRESS', min: 16 },
+  { title: 'VARIABLE' },
+  { title: 'SET' },
+];
+
 /** Prints `{presets}`, or a table. */
-export class AuthPresetsCommand extends BaseCommand {
+export class AuthPresetsCommand extends ServerCommand {
   static override readonly paths = [['auth', 'presets']];
   static override readonly usage = Command.Usage({
     category,
@@ -243,7 +286,7 @@ export class AuthPresetsCommand extends BaseCommand {
         variable ?? '',
         isSet ? 'yes' : '',
       ]);
-      await this.print({ presets }, columns([['PRESET', 'PROTOCOL', 'ADDRESS', 'VARIABLE', 'SET'], ...rows]));
+      await this.print({ presets }, this.json ? [] : table(PRESETS, rows, { width: this.width, style: this.style }));
       return 'ok';
     });
   }

@@ -208,16 +208,20 @@ export class NewCommand extends ServerCommand {
     if (this.provider === undefined && this.model === undefined) return undefined;
     if (typeof provider !== 'string') throw new CliError('usage', `--model also needs --provider; \`${this.command} providers\` lists them.`);
     const isOther = this.provider !== undefined && this.provider !== known.provider;
-    const model = this.model ?? (isOther ? await defaultModel(api, provider) : undefined);
+    const model = this.model ?? (isOther ? await defaultModel(api, provider, this.hint('models', provider)) : undefined);
     // The other fields of the base, such as an address, belong to the base's own provider.
     return { ...(isOther ? {} : known), provider, ...(model !== undefined && { model }) };
   }
 }
 
-/** The default model of a provider. Throws for an unknown id, with a list of the known ones. */
-async function defaultModel(api: Api, provider: string): Promise<string> {
+/** The default model of a provider. Throws for a connection, which has none, and for an unknown id, with a list of the known ones. */
+async function defaultModel(api: Api, provider: string, list: string): Promise<string> {
   const adapters = await api.adapters();
   const found = adapters.find(({ id }) => id === provider);
   if (found !== undefined) return found.defaultModel;
-  throw new CliError('usage', `There is no provider ${oneLine(provider)}. Use one of ${adapters.map(({ id }) => id).join(', ')}.`);
+  const connections = (await api.connections()).filter(({ name }) => !adapters.some(({ id }) => id === name));
+  if (connections.some(({ name }) => name === provider))
+    throw new CliError('usage', `The connection ${provider} has no default model; name one with --model. \`${list}\` lists them.`);
+  const known = [...adapters.map(({ id }) => id), ...connections.map(({ name }) => name)];
+  throw new CliError('usage', `There is no provider ${oneLine(provider)}. Use one of ${known.join(', ')}.`);
 }

@@ -101,6 +101,8 @@ export class CostsCommand extends ServerCommand {
       await this.say(
         `${plural(matched, 'line')} of ${oneLine(rest.connection)} ${matched === 1 ? 'agrees' : 'agree'}, ${differs.length} ${differs.length === 1 ? 'differs' : 'differ'}.`,
       );
+      if (matched === 0 && differs.length > 0 && differs.every(({ ours }) => ours === null))
+        await this.say(`No call of ${oneLine(rest.connection)} is counted on the days of this bill; --connection says whose bill it is.`);
       return differs.length === 0 ? 'ok' : 'unexpected';
     });
   }

@@ -16,7 +16,8 @@ import { BaseCommand } from '../command/command.ts';
 import type { RunningServer } from '../compose.ts';
 import { pageLink } from '../serve/page-link.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
-import { isColored, oneLine, type Style, styleFor, write, writeLines } from '../terminal/output.ts';
+import { displayWidth } from '../terminal/layout.ts';
+import { foldedInside, isColored, oneLine, type Style, styleFor, widthOf, write, writeLines } from '../terminal/output.ts';
 
 const BLOCK = 'ada';
 const ECHO = { provider: 'stand-in', model: 'stand-in' } as const;
@@ -24,6 +25,7 @@ const ECHO = { provider: 'stand-in', model: 'stand-in' } as const;
 const LOOK_EVERY_MS = 50;
 /** Settings that would take the demo out of its own workspace and port. */
 const ELSEWHERE = /^BLOCKHOUSE_(?:STORE|\w+_PORT)$/;
+const INDENT = '    ';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Shows a chat, a stream, a block and the page, and serves until Ctrl-C. */
@@ -126,18 +128,18 @@ class Tour {
   async #chat(client: Client): Promise<void> {
     await this.#title('1. A chat', 'POST /v1/chat');
     const { message } = await client.json<ChatResponse>('POST', '/v1/chat', { body: question('Hello?', false) });
-    await this.#say(indented(firstLine(message.content)), '');
+    await this.#say(...this.#folded(firstLine(message.content)), '');
   }
 
   async #stream(place: ServerPlace): Promise<void> {
     await this.#title('2. The same, streamed', '"stream": true');
-    await write(this.#stdout, '    ');
+    const print = wordsOf(this.#stdout);
     let event = '';
     for await (const line of createInterface({ input: await streamed(place, question('Stream something to me.', true)) })) {
       if (line.startsWith('event: ')) event = line.slice('event: '.length);
       if (!line.startsWith('data: ')) continue;
       const data = tryParseJson(line.slice('data: '.length)) as { readonly text: string; readonly error: string };
-      if (event === 'content') await write(this.#stdout, data.text.replaceAll(/\n+/g, '\n    '));
+      if (event === 'content') await print(data.text);
       if (event === 'error') throw new CliError('unexpected', data.error);
     }
     await this.#say('', '');
@@ -150,7 +152,8 @@ class Tour {
     await api.monitor(BLOCK, 'start');
     const { id } = await api.post(BLOCK, 'Who are you?');
     await this.#say(`    ${this.#style.dim('you:')} Who are you?`);
-    await this.#say(`    ${this.#style.dim(`${BLOCK}:`)} ${firstLine(await answerTo(api, id))}`, '');
+    const [first = '', ...rest] = this.#folded(`${BLOCK}: ${firstLine(await answerTo(api, id))}`);
+    await this.#say(first.replace(`${BLOCK}:`, this.#style.dim(`${BLOCK}:`)), ...rest, '');
     await this.#say(`    ${this.#style.dim(`Everything of it lies in ${join(this.#server.config.workspace, 'blocks', BLOCK)}`)}`, '');
   }
 
@@ -160,14 +163,15 @@ class Tour {
     const { core, config, url, hasPage } = this.#server;
     const code = hasPage ? await core.sessions?.newCode(PRINTED_CODE_MS) : undefined;
     if (code === undefined) return;
-    await this.#title('4. The dashboard', 'open it in a browser; the link works once, within 10 minutes');
+    await this.#title('4. The dashboard', 'in a browser; the link works once, within 10 minutes');
     await this.#say(`    ${this.#style.bold(pageLink(new URL(config.publicOrigin ?? url), code.text))}`, '');
   }
 
   async #next(): Promise<void> {
     const { url, config } = this.#server;
     const here = `--workspace ${config.workspace}`;
-    const row = (command: string, note: string): string => `    ${command.padEnd(60)}${this.#style.dim(`# ${note}`)}`;
+    const row = (command: string, note: string): string =>
+      `    ${command.padEnd(`${this.#command} chat --provider <provider> "Hello"  `.length)}${this.#style.dim(`# ${note}`)}`;
     await this.#title('Your turn', 'in another terminal');
     await this.#say(
       `    TOKEN=$(${this.#command} token ${here})`,
@@ -181,11 +185,15 @@ class Tour {
     );
     await this.#title('With a real model', 'in a workspace that stays');
     await this.#say(
-      row(`${this.#command} auth set <provider>`, 'asks for your key and stores it'),
+      row(`${this.#command} auth set <provider>`, 'asks for your key'),
       row(`${this.#command} chat --provider <provider> "Hello"`, 'needs no server'),
-      row(`${this.#command} serve`, 'the server, with your key'),
+      row(`${this.#command} serve`, 'with your key'),
       '',
     );
+  }
+
+  #folded(text: string): string[] {
+    return foldedInside(`${INDENT}${text}`, widthOf(this.#stdout));
   }
 
   #title(title: string, note: string): Promise<void> {
@@ -202,7 +210,23 @@ function question(content: string, stream?: boolean): object {
 }
 
 const firstLine = (text: string): string => oneLine(text.split('\n')[0] ?? '');
-const indented = (text: string): string => `    ${text}`;
+
+/** Prints a text below the indent, a word as soon as it comes; where the terminal ends, a new line begins. */
+function wordsOf(stdout: Writable): (text: string) => Promise<void> {
+  let line = '';
+  let gap = INDENT;
+  return async (text) => {
+    for (const [part] of text.matchAll(/\n+|[^\S\n]+|\S+/g)) {
+      if (part.trim() === '') gap = part.startsWith('\n') ? `\n${INDENT}` : part;
+      else {
+        if (line !== '' && displayWidth(`${line}${gap}${part}`) > widthOf(stdout)) gap = `\n${INDENT}`;
+        line = gap.startsWith('\n') ? `${INDENT}${part}` : `${line}${gap}${part}`;
+        await write(stdout, `${gap}${part}`);
+        gap = '';
+      }
+    }
+  };
+}
 
 /** The lines of an answer that is streamed. */
 function streamed(place: ServerPlace, body: object): Promise<IncomingMessage> {

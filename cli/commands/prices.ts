@@ -46,7 +46,9 @@ export class PricesShowCommand extends ServerCommand {
       await this.print(list, this.json || list.prices.length === 0 ? [] : priceTable(list.prices, { width: this.width, style: this.style }));
       if (this.json) return 'ok';
       if (list.prices.length === 0)
-        await this.say(`No model has a price of its own. \`${this.hint('prices', 'set', '<model>', '--input', '1', '--output', '2')}\` gives it one.`);
+        await this.say(
+          `No model has a price of its own. \`${this.hint('prices', 'set', '<connection>/<model>', '--input', '1', '--output', '2')}\` gives it one.`,
+        );
       if (list.source !== null) await this.say(oneLine(`prices.json was made of ${list.source.file} on ${list.source.date.slice(0, 10)}.`));
       return 'ok';
     });

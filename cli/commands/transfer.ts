@@ -97,6 +97,8 @@ export class ImportCommand extends ServerCommand {
   protected override async run(): Promise<ExitKind> {
     if (this.from !== undefined) return this.#importConfig();
     if (this.dryRun || this.replace) throw new CliError('usage', '--dry-run and --replace belong to --from litellm.');
+    if (/\.ya?ml$/i.test(this.file))
+      throw new CliError('usage', `${oneLine(this.file)} is no exported block; add --from litellm for a configuration of LiteLLM.`);
     return this.withServer(async (api, signal) => {
       const imported = await api.import(await this.#content(signal), this.as).catch(suggestAnotherName);
       await this.print(imported, [oneLine(imported.name)]);

@@ -5,7 +5,7 @@ import { EXIT_CODES } from '../terminal/exit-codes.ts';
 import { isColored, toJson, widthOf, writeLines } from '../terminal/output.ts';
 import { COMMAND_INDEX } from './command-index.ts';
 import { allCommands, COMMAND_MODULES } from './command-modules.ts';
-import { overview, ReadableCli } from './usage.ts';
+import { groupOverview, overview, ReadableCli } from './usage.ts';
 import { usageLines } from './usage-errors.ts';
 
 const LABEL = 'Blockhouse: named LLM agents in plain files, and one gateway to five providers';
@@ -43,6 +43,11 @@ export async function runProgram(argv: readonly string[], context: BaseContext):
   const words = argv.length === 0 ? ['serve'] : withHelpFirst(argv);
   if (words.length === 1 && (words[0] === '--help' || words[0] === '-h')) {
     await writeLines(context.stdout, [overview(COMMAND_INDEX, LABEL, widthOf(context.stdout)).trimEnd()]);
+    return EXIT_CODES.ok.code;
+  }
+  const group = words.at(-1) === '--help' ? groupOverview(words.slice(0, -1), COMMAND_INDEX, widthOf(context.stdout)) : undefined;
+  if (group !== undefined) {
+    await writeLines(context.stdout, [group.trimEnd()]);
     return EXIT_CODES.ok.code;
   }
   const cli = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: LABEL, enableColors: isColored(context.stdout, context.env) });

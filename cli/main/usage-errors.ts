@@ -16,15 +16,15 @@ const SEE_HELP = `See ${PROGRAM} --help.`;
  * a key that was pasted in the wrong place. `paths` are the words of all commands.
  */
 export function usageLines(error: unknown, argv: readonly string[], paths: readonly (readonly string[])[] = []): string[] {
-  if (!isSyntaxFault(error)) return [`${PROGRAM}: ${valueFault(error)}`, SEE_HELP];
+  if (!isSyntaxFault(error)) return [`${PROGRAM}: ${valueFault(error)}`, `See ${[PROGRAM, ...calledPath(argv, paths)].join(' ')} --help.`];
   const meant = meantUsages(error, argv).map((usage) => asCalled(usage, argv, paths));
   const [usage] = meant;
   if (usage === undefined) return [`${PROGRAM}: ${unknownCommand(argv, commandWords(error))}`, SEE_HELP];
-  const subcommands = paths.flatMap(([first, second]) => (first === argv[0] && second !== undefined ? second : []));
-  if (pathOf(usage).length === 1 && subcommands.length > 0 && /^[a-z]/.test(argv[1] ?? '')) return unknownSubcommand(argv, subcommands);
+  const subcommands = [...new Set(paths.flatMap(([first, second]) => (first === argv[0] && second !== undefined ? second : [])))];
+  const reason = error.candidates.find((candidate) => candidate.reason !== null)?.reason;
+  if (isSubcommandMeant(argv, usage, subcommands, reason)) return unknownSubcommand(argv, subcommands);
   const group = groupOf(argv, paths);
   if (group !== undefined) return notInGroup(argv, group, paths);
-  const reason = error.candidates.find((candidate) => candidate.reason !== null)?.reason;
   const hint = meant.length > FEW ? [SEE_HELP] : meant.map((line) => `Usage: ${usageLine(line)}`);
   return [`${PROGRAM}: ${reason == null ? 'Something is missing.' : wording(reason, usage, argv)}`, ...hint];
 }
@@ -57,6 +57,19 @@ function isSyntaxFault(error: unknown): error is SyntaxFault {
 
 function commandWords({ candidates }: SyntaxFault): string[] {
   return [...new Set(candidates.flatMap(({ usage }) => usage.split(' ')[1] ?? []))];
+}
+
+/** The words of the command that was called. */
+function calledPath(argv: readonly string[], paths: readonly (readonly string[])[]): readonly string[] {
+  const called = paths.filter((path) => path.every((word, index) => argv[index] === word));
+  return called.reduce<readonly string[]>((best, path) => (path.length > best.length ? path : best), []);
+}
+
+/** True where the second word is meant as a subcommand: also behind a group that is a command when it is alone, such as `key`, and takes no such word. */
+function isSubcommandMeant(argv: readonly string[], usage: string, subcommands: readonly string[], reason: string | null | undefined): boolean {
+  const second = argv[1] ?? '';
+  if (subcommands.length === 0 || !/^[a-z]/.test(second)) return false;
+  return pathOf(usage).length === 1 || (!subcommands.includes(second) && reason?.startsWith('Extraneous') === true);
 }
 
 function unknownSubcommand([first = '', second = '']: readonly string[], subcommands: readonly string[]): string[] {
@@ -158,8 +171,8 @@ function valueWord(option: string, usage: string): string {
   return `<${valueNameOf(optionsWithValue(usage).find((names) => names.includes(option)) ?? [], usage)}>`;
 }
 
-/** Shortens `Invalid value for --temperature: expected a number (got "abc")`, without the value. */
+/** Shortens `Invalid value for --temperature: expected a number (got "abc")`, without the value, and says a range in words. */
 function valueFault(error: unknown): string {
   const line = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
-  return `${line.replace(/ ?\(got .*$/, '')}.`;
+  return `${line.replace(/ ?\(got .*$/, '').replace(/expected to be in the \[(\S+); (\S+)\] range/, 'expected a number from $1 to $2')}.`;
 }

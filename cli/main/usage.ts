@@ -12,6 +12,7 @@ const WIDTH = 80;
 /** Of a text beside a name. */
 const LEAST_TEXT = 16;
 const NO_SHORT_NAME = '    ';
+const ALL_TAKE = 'Every command takes --workspace <folder>, --json and --help.';
 const HELP_OPTION: OptionManual = { names: ['-h', '--help'], description: 'This text' };
 
 /** A clipanion Cli with help texts that fit 80 columns and name the values of options. */
@@ -37,8 +38,19 @@ export function overview(commands: readonly Listed[], label: string, columns = W
     const lines = commands.filter((command) => command.category === category).flatMap((command) => overviewLines(command, columns));
     return `${category.trim()}\n${lines.join('\n')}\n`;
   });
-  const tail = 'Every command takes --workspace <folder>, --json and --help.\n';
-  return [`${label}\n`, 'Usage: blockhouse <command> [options]\n', ...blocks, tail].join('\n');
+  const tail = '`blockhouse` alone starts the server.\n';
+  return [`${label}\n`, 'Usage: blockhouse <command> [options]\n', ...blocks, `${ALL_TAKE}\n${tail}`].join('\n');
+}
+
+/** One line for each command that begins with these words, which are a command when they are alone; undefined where there is no other. */
+export function groupOverview(words: readonly string[], commands: readonly Listed[], columns = WIDTH): string | undefined {
+  const begins = (path: readonly string[]): boolean => words.every((word, index) => path[index] === word);
+  const inside = commands.filter(({ paths: [path = []] }) => path.length > words.length && begins(path));
+  const [alone] = inside.filter(({ paths }) => paths.some((path) => path.length === words.length && begins(path)));
+  if (inside.length === 0) return undefined;
+  const group = `blockhouse ${words.join(' ')}`;
+  const tail = alone === undefined ? [] : [`\`${group}\` alone is \`blockhouse ${alone.paths[0]?.join(' ')}\`.`];
+  return [`Usage: ${group} <command> [options]\n`, ...inside.flatMap((command) => overviewLines(command, columns)), '', ...tail, `${ALL_TAKE}\n`].join('\n');
 }
 
 function overviewLines({ paths: [path = []], description }: Listed, columns: number): string[] {

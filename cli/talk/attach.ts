@@ -3,6 +3,7 @@
 // leaving-cancels-nothing: only Ctrl-C during a reply cancels it.
 // prompt-returns: while a block waits for a person, the prompt comes back. The message stays, and its reply is shown after /start.
 import type { Writable } from 'node:stream';
+import type { ReplyStep } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { folded, oneLine, widthOf, writeLines } from '../terminal/output.ts';
@@ -77,6 +78,8 @@ class BlockPartner implements Partner {
   readonly #decide: DecideInPlace;
   /** Ids of messages that have no reply yet, oldest first. */
   readonly #unanswered: string[] = [];
+  /** Ids of those whose wait ended because a person must do something first, until their next attempt. */
+  readonly #stuck = new Set<string>();
   #current: string | undefined;
   /** The state that was last shown during this wait. */
   #toldState: string | undefined;
@@ -160,7 +163,7 @@ class BlockPartner implements Partner {
           id,
           withSpinner(
             {
-              step: (step) => printer.step(step),
+              step: (step) => (this.#isOld(id, step) ? Promise.resolve() : printer.step(step)),
               stalled: () => this.#tellWhy(),
               waiting: ({ status }) => this.#showCall(status, printer),
               connection: (state) => printer.remark(CONNECTION_NOTES[state]),
@@ -180,6 +183,7 @@ class BlockPartner implements Partner {
       } catch (error) {
         if (!(error instanceof Stuck)) throw error;
         this.#unanswered.unshift(id);
+        this.#stuck.add(id);
         return;
       } finally {
         this.#current = undefined;
@@ -188,6 +192,12 @@ class BlockPartner implements Partner {
         await printer.end();
       }
     }
+  }
+
+  /** True for the end of an attempt that has stopped for a person: it may be read only after that person has decided, when it is no news. */
+  #isOld(id: string, step: ReplyStep): boolean {
+    if (step.event === 'start') this.#stuck.delete(id);
+    return step.event === 'error' && step.code === 'CANCELLED' && this.#stuck.delete(id);
   }
 
   async #say(text: string): Promise<void> {

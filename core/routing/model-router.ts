@@ -123,6 +123,6 @@ function notFound(name: string, adapters: readonly Adapter[]): BlockhouseError {
   const shown = JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
   return new BlockhouseError(
     'MODEL_NOT_FOUND',
-    `No provider has a model ${shown}. Write provider/model, give the name an alias in models.json (\`blockhouse alias set\`), or set a defaultProvider there. The providers are ${adapters.map(({ id }) => id).join(', ')}.`,
+    `No provider has a model ${shown}. Write provider/model, give the name an alias in models.json (\`blockhouse alias set\`), or set a defaultProvider there. The providers are ${adapters.map(({ id }) => id).join(', ')}, and the connections of auth.json.`,
   );
 }

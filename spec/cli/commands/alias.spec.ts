@@ -3,7 +3,7 @@ import { openDesk } from '../run.ts';
 
 t.test('an alias is set, listed, resolved and removed', async (t) => {
   const { on } = await openDesk(t);
-  t.match(await on(['alias']), { code: 0, stdout: '', stderr: /^There are no aliases yet\. `.*alias set <name> .*` sets one\.\n$/ });
+  t.match(await on(['alias']), { code: 0, stdout: '', stderr: /^There are no aliases yet\. `.*alias set <name> <provider>\/<model> .*` sets one\.\n$/ });
   t.same(await on(['alias', 'set', 'gpt-*', 'ollama/m:1b', 'ollama/n:7b']), {
     code: 0,
     stdout: '',

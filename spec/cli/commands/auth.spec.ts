@@ -2,6 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { openDesk, runHere } from '../run.ts';
+import { noTerminal, openTerminal } from '../terminal.ts';
 
 const KEY = 'sk-canary-0123456789-wxyz';
 
@@ -130,8 +131,13 @@ t.test('set adds connections: a preset with its variable or a key, and a server 
     jan: { apiKey: KEY },
   });
   for (const [args, told] of [
-    [['set', 'nowhere'], /There is no provider "nowhere"/],
-    [['set', 'x', '--adapter', 'opnai', '--no-key'], /adapter must be one of/],
+    [['set', 'nowhere'], /There is no provider "nowhere"\. .* auth presets` lists services .*; a server of your own needs --provider and --base-url\.\n$/],
+    [['set', 'x', '--adapter', 'opnai', '--no-key'], /--provider must be one of bedrock, /],
+    [['set', 'x', '--adapter', 'opnai'], /--provider must be one of bedrock, /],
+    [['set', 'x', '--base-url', 'http://10.0.0.7:8000/v1'], /A new connection needs --provider, which says whose protocol/],
+    [['set', 'X', '--adapter', 'openai', '--no-key'], /The name of a connection has 1 to 32 characters of a-z/],
+    [['set', 'x', '--adapter', 'openai', '--base-url', '10.0.0.7:8000/v1'], /--base-url must be an absolute http or https URL, such as/],
+    [['set', 'x', '--preset', 'grok'], /There is no such preset; `.* auth presets` lists them/],
     [['set', 'groq', '--base-url', 'http://evil.example'], /evil\.example/],
     [['set', 'mistral', '--base-url', 'http://evil.example', '--no-key'], /apiKey of mistral is needed again/],
     [['set', 'openai', '--no-key'], /are for connections/],
@@ -154,6 +160,12 @@ t.test('presets and detect say what a connection can be built on', async (t) => 
   t.match(detect, { code: 0, stdout: /^\{"servers":\[.*\],"added":\[\]\}\n$/ });
   const shown = await runHere(t, ['auth', 'detect', '--workspace', workspace]);
   if (shown.stdout === '') t.match(shown.stderr, /No further local server answers .* `.*providers --workspace .*` shows those/); // nothing runs on this machine
+});
+
+t.test('in a terminal, each preset has one line, with its variable', { skip: noTerminal }, async (t) => {
+  const screen = await openTerminal(t, ['auth', 'presets', '--workspace', t.testdir()]).shows(/ended with 0/);
+  t.match(screen, /^mistral +openai +https:\/\/\S+ +MISTRAL_API_KEY$/m);
+  t.notMatch(screen, /^ /m, 'no line is folded');
 });
 
 t.test('the key of a variable stays beside one that is added, although this shell does not have the variable that the server has', async (t) => {

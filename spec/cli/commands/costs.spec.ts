@@ -52,6 +52,10 @@ t.test('a bill that can not be compared says why', async (t) => {
     ['', ['--gateway'], /have no meaning there/],
   ] as const)
     t.match(await reconcile(content, ...more), { code: 2, stderr: problem }, JSON.stringify([content.slice(0, 40), ...more]));
+  t.match(await reconcile('Day,SKU,Cost\n2026-11-01,x,1\n', '--connection', 'nobody', '--columns', 'date=Day,model=SKU,usd=Cost'), {
+    code: 1,
+    stderr: /1 differs\.\nNo call of nobody is counted on the days of this bill; --connection says whose bill it is\.\n$/,
+  });
   t.match(await on(['costs', '--reconcile', join(workspace, 'none')]), { code: 2, stderr: /none is not there/ });
   t.match(await on(['costs', '--tolerance', '1%']), { code: 2, stderr: /--tolerance belongs to --reconcile/ });
 });

@@ -12,9 +12,16 @@ import { testFolder } from '../../support/test-folder.ts';
 
 const SIGNALS = (['SIGINT', 'SIGTERM'] as const).slice(0, sweep(2, 1));
 
-function startDemo(t: Test, args: string[]) {
+/** As in a terminal of so many columns. */
+const COLUMNS = 70;
+const IN_TERMINAL = {
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`process.stdout.isTTY = true; process.stdout.columns = ${COLUMNS};`)}`,
+  NO_COLOR: '1',
+};
+
+function startDemo(t: Test, args: string[], settings: Readonly<Record<string, string>> = {}) {
   const folder = testFolder(t);
-  const env = { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder };
+  const env = { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...settings };
   const child = spawn(process.execPath, [CLI, 'demo', ...args], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   return { child, leftovers: () => leftIn(folder) };
@@ -44,7 +51,7 @@ function startByNpm(t: Test) {
 
 t.test('a demo', async (t) => {
   // Beside each other: the echo writes one word after the other, and so a demo mostly waits.
-  const tour = startDemo(t, ['--once']);
+  const tour = startDemo(t, ['--once'], IN_TERMINAL);
   const lasting = SIGNALS.map((signal) => ({ signal, ...startDemo(t, []) }));
   const byNpm = startByNpm(t);
 
@@ -55,7 +62,16 @@ t.test('a demo', async (t) => {
     t.equal(child.exitCode, 0);
     t.match(stdout, /serves on .*http:\/\/127\.0\.0\.1:\d+/);
     for (const said of ['Hello?', 'Stream something to me.', 'Who are you?'])
-      t.match(stdout, `No model has answered: this is the echo provider of this server. You wrote: “${said}”.`);
+      t.match(stdout.replaceAll(/\n +/g, ' '), `No model has answered: this is the echo provider of this server. You wrote: “${said}”.`);
+    const sentences = stdout.split('\n').slice(
+      0,
+      stdout.split('\n').findIndex((line) => line.includes('Everything of it')),
+    );
+    t.same(
+      sentences.filter((line) => line.length > COLUMNS && !line.includes('No key is needed')),
+      [],
+      'answers are broken between words',
+    );
     t.match(stdout, 'ada: No model has answered');
     t.match(stdout, /\/ui\/#code=\S+/);
     t.notMatch(stdout, 'bh_');

@@ -10,7 +10,7 @@ function desk(t: Test) {
 
 t.test('prices are set in one way, shown with where they come from, and removed', async (t) => {
   const { on } = desk(t);
-  t.match(await on(), { code: 0, stdout: '', stderr: /No model has a price of its own\. `.*prices set <model> / });
+  t.match(await on(), { code: 0, stdout: '', stderr: /No model has a price of its own\. `.*prices set <connection>\/<model> / });
   t.match(await on('set', 'gpu/prod', '--input', '0.59', '--output', '0.79', '--cache-read', '0.06'), {
     code: 0,
     stdout: '',

@@ -43,6 +43,14 @@ t.test('a terminal gets no bytes', async (t) => {
   t.match(await begin(['export', 'one'], { env }).ended, { code: 2, stdout: '', stderr: /-o/ });
 });
 
+t.test('a configuration that is imported as a block is refused with the option that takes it', async (t) => {
+  const { on } = await openDesk(t);
+  t.match(await on(['import', 'Config.YAML']), {
+    code: 2,
+    stderr: /^blockhouse: Config\.YAML is no exported block; add --from litellm for a configuration of LiteLLM\.\n$/,
+  });
+});
+
 t.test('an import says which connections of this machine the block will use, and which are missing', async (t) => {
   const { workspace, on } = await openDesk(t);
   for (const name of ['here', 'away'])

@@ -53,6 +53,23 @@ t.test('--help behind the arguments of a command is about that command', async (
   }
 });
 
+t.test('--help of a group lists its commands', async (t) => {
+  for (const args of [
+    ['key', '--help'],
+    ['help', 'key'],
+    ['key', 'group', '-h'],
+    ['config', '--help'],
+  ]) {
+    const { code, stdout } = await runHere(t, args);
+    t.equal(code, 0);
+    t.match(
+      stdout,
+      args[0] === 'config' ? /^Usage: blockhouse config <command>[\s\S]* config edit / : /^Usage: blockhouse key [\s\S]* key group set +Make a group/,
+    );
+  }
+  t.match((await runHere(t, ['key', 'ls', '--help'])).stdout, /^List the keys/);
+});
+
 t.test('an unknown command or option is 2, on stderr', async (t) => {
   for (const args of [['srve'], ['token', '--nope'], ['verify']]) {
     const { code, stdout, stderr } = await runHere(t, args);

@@ -65,6 +65,16 @@ t.test('each mistake is named in one line, with a hint', async (t) => {
   t.match(refusal('ask', 'x')[1], 'Usage: blockhouse ask [options] --who <value> <what>');
 });
 
+t.test('a wrong value leads to the help of its command, and a range is said in words', async (t) => {
+  const paths = [['ask'], ['ask', 'more'], ['tell']];
+  const fault = new Error('Invalid value for --warmth: expected to be in the [0; 1] range (got 3)');
+  t.same(usageLines(fault, ['ask', '--warmth', '3'], paths), [
+    'blockhouse: Invalid value for --warmth: expected a number from 0 to 1.',
+    'See blockhouse ask --help.',
+  ]);
+  t.equal(usageLines(fault, ['ask', 'more', 'x'], paths)[1], 'See blockhouse ask more --help.');
+});
+
 t.test('an unknown command is named only where it looks like one', async (t) => {
   t.same(refusal('query'), ['blockhouse: There is no command query.', 'See blockhouse --help.']);
   t.same(refusal('sk-Canary123'), ['blockhouse: There is no such command.', 'See blockhouse --help.']);
@@ -98,6 +108,27 @@ t.test('an unknown subcommand is named, with those that there are', async (t) =>
   t.same(lines('tell', 'less'), ['blockhouse: There is no command tell less.', 'There are tell more, tell most.']);
   t.notMatch(lines('tell', 'sk-Canary123').join(' '), 'Canary');
   t.match(lines('tell', '--nope')[0], 'There is no option --nope.');
+});
+
+t.test('a word behind a group that lists something when it is alone is a subcommand, too', async (t) => {
+  class List extends Command {
+    static override readonly paths = [['bag', 'ls'], ['bag', 'list'], ['bag']];
+    async execute(): Promise<void> {}
+  }
+  const own = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label', enableColors: false });
+  own.register(List);
+  const paths = [...List.paths, ['bag', 'group', 'set'], ['bag', 'group', 'rm']];
+  const lines = (...argv: string[]): string[] => {
+    try {
+      own.process(argv, ReadableCli.defaultContext);
+    } catch (error) {
+      return usageLines(error, argv, paths);
+    }
+    throw new Error('it was not refused');
+  };
+  t.same(lines('bag', 'gruop'), ['blockhouse: There is no command bag gruop; did you mean bag group?', 'There are bag ls, bag list, bag group.']);
+  t.equal(lines('bag', 'ls', 'x')[0], 'blockhouse: There is one argument too many.');
+  t.equal(lines('bag', '--nope')[0], 'blockhouse: There is no option --nope.');
 });
 
 t.test('a third word that is missing or unknown is named, with those that there are', async (t) => {

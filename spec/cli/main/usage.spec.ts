@@ -1,6 +1,6 @@
 import { Command, Option } from 'clipanion';
 import t from 'tap';
-import { overview, ReadableCli, wrapped } from '../../../cli/main/usage.ts';
+import { groupOverview, overview, ReadableCli, wrapped } from '../../../cli/main/usage.ts';
 
 t.test('the overview has a line for each command, by category', async (t) => {
   const listed = [
@@ -11,6 +11,22 @@ t.test('the overview has a line for each command, by category', async (t) => {
   const text = overview(listed, 'The label');
   t.match(text, /^The label\n\nUsage: blockhouse <command> \[options\]\n\nSome\n {2}ask .*Ask it\n {2}tell it +Tell it\n/);
   t.notMatch(text, 'Points elsewhere', 'what has no category is not in the overview');
+});
+
+t.test('the overview of a group has its commands alone, and says which of them the group is when it is alone', async (t) => {
+  const listed = [
+    { paths: [['ask', 'ls'], ['ask', 'list'], ['ask']], category: 'Some', description: 'List them' },
+    { paths: [['ask', 'more']], category: 'Some', description: 'Ask for more' },
+    { paths: [['asking', 'x']], category: 'Some', description: 'Another' },
+    { paths: [['one']], category: 'Some', description: 'One' },
+  ];
+  t.equal(
+    groupOverview(['ask'], listed),
+    'Usage: blockhouse ask <command> [options]\n\n  ask ls             List them\n  ask more           Ask for more\n\n`blockhouse ask` alone is `blockhouse ask ls`.\nEvery command takes --workspace <folder>, --json and --help.\n',
+  );
+  t.match(groupOverview(['asking'], listed), /^Usage: blockhouse asking <command> \[options\]\n\n {2}asking x +Another\n\nEvery/);
+  t.equal(groupOverview(['ask', 'more'], listed), undefined);
+  t.equal(groupOverview(['one'], listed), undefined);
 });
 
 class Ask extends Command {

@@ -259,10 +259,13 @@ t.test('a call that waits behind the text of a reply is shown at once, and /yes 
       server.calls.some(({ path }) => path.endsWith('/why')),
       'nobody has waited for it',
     );
+    const over = { event: 'error', code: 'CANCELLED', error: 'The message is still waiting.', willRetry: true };
+    server.push({ type: 'stream', block: 'b', id: 'm0', seq: 3, ...over });
     session.input.write('/yes\r');
     await until('it is decided', () => waits.length === 0);
     session.reply(0, 'Paid.');
     await until('the reply shows', () => session.stdout().endsWith('Paid.\n'));
+    t.notMatch(session.stderr(), 'still waiting', 'the end of the attempt before the decision is no news after it');
     session.input.write('\x04');
     t.equal(await session.ended, 'ok');
   }

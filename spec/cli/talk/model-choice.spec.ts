@@ -12,6 +12,9 @@ function coreOf(models: Readonly<Record<string, readonly string[]>>, ready: read
   const defaultModel = (id: string): string => `default-of-${id}`;
   return {
     adapter: (id: string) => ({ id, defaultModel: defaultModel(id) }),
+    adapterIds: () => ['a', 'b'],
+    adapterIdOf: (name: string) => (name === 'alias-of-a' ? 'a' : name),
+    connections: { list: () => Object.keys(models).map((name) => ({ name, ready: true })) },
     status: async () => Object.keys(models).map((id) => ({ id, ready: ready.includes(id), defaultModel: defaultModel(id) }) as AdapterStatus),
     router: new ModelRouter({
       adapters: [],
@@ -29,6 +32,16 @@ function coreOf(models: Readonly<Record<string, readonly string[]>>, ready: read
 t.test('a provider has a default model, and nothing else is looked at', async (t) => {
   t.same(await chooseModel(coreOf({}), { adapter: 'a' }, context), { adapter: 'a', model: 'default-of-a' });
   t.same(await chooseModel(coreOf({}), { adapter: 'a', model: 'x' }, context), { adapter: 'a', model: 'x' });
+});
+
+t.test('a connection has no default model: its only one is taken, and of several one must be named', async (t) => {
+  t.same(await chooseModel(coreOf({}), { adapter: 'alias-of-a' }, context), { adapter: 'alias-of-a', model: 'default-of-alias-of-a' });
+  t.same(await chooseModel(coreOf({ gpu: ['x'] }), { adapter: 'gpu' }, context), { adapter: 'gpu', model: 'x' });
+  for (const models of [['x', 'y'], []])
+    await t.rejects(chooseModel(coreOf({ gpu: models }), { adapter: 'gpu' }, context), {
+      kind: 'usage',
+      message: 'The connection gpu has no default model; name one with --model. `blockhouse models gpu` lists them.',
+    });
 });
 
 t.test('the only ready provider is asked, for its default model or the first that it has', async (t) => {
@@ -76,7 +89,11 @@ t.test('what can not be chosen is an error that says what to add', async (t) => 
   });
   await t.rejects(chooseModel(coreOf({ a: [] }, []), {}, context), {
     kind: 'credentials',
-    message: /^No provider is ready yet; `blockhouse providers` shows/,
+    message: 'No provider is ready yet; `blockhouse providers` shows what each one needs.',
+  });
+  await t.rejects(chooseModel(coreOf({ a: [], gpu: ['x'] }, []), {}, context), {
+    kind: 'credentials',
+    message: /shows what each one needs, or name a model of a connection, such as `-m gpu\/<model>`\.$/,
   });
 });
 

@@ -78,7 +78,7 @@ t.test('a name that nothing resolves is refused with the three ways to write it'
   const { one } = router();
   await t.rejects(one.resolve('mine'), {
     code: 'MODEL_NOT_FOUND',
-    message: /"mine"\. Write provider\/model, give.*models\.json.*defaultProvider.*openai, anthropic, ollama/,
+    message: /"mine"\. Write provider\/model, give.*models\.json.*defaultProvider.*openai, anthropic, ollama, and the connections of auth\.json\.$/,
   });
 });
 
