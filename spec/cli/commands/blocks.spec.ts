@@ -92,7 +92,7 @@ t.test('a configuration is taken from a file or a pipe, and options change it', 
   });
   t.match(await on(['new', 'three', '--model', 'm']), { code: 2, stderr: /--model also needs --provider/ });
   t.match(await on(['new', 'three', '--provider', 'nobody']), { code: 2, stderr: /There is no provider nobody\. Use one of .*ollama/ });
-  writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ gpu: { adapter: 'openai', baseURL: 'http://127.0.0.1:9/v1', auth: 'none' } }));
+  t.match(await on(['auth', 'set', 'gpu', '--provider', 'openai', '--base-url', 'http://127.0.0.1:9/v1', '--no-key']), { code: 0 });
   t.match(await on(['new', 'three', '--provider', 'gpu']), { code: 2, stderr: /The connection gpu has no default model; .*`.* models gpu.*` lists them\.\n$/ });
   t.match(await on(['new', 'three', '--provider', 'nobody']), { code: 2, stderr: /Use one of .*ollama, gpu\.\n$/ });
 });

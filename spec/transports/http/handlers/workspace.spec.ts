@@ -44,8 +44,9 @@ t.test('reports of a core are made one after the other', async (t) => {
     running -= 1;
     return {};
   };
-  const context = { core: { blocks: { costs } }, req: { url: '/api/costs' }, signal: new AbortController().signal } as unknown as RouteContext;
-  await Promise.all([1, 2, 3].map(() => workspace.costs(context)));
+  const core = { blocks: { costs }, accounts: { costs } };
+  const report = (url: string) => workspace.costs({ core, req: { url }, signal: new AbortController().signal } as unknown as RouteContext);
+  await Promise.all(['/api/costs', '/api/costs?source=gateway', '/api/costs', '/api/costs?source=gateway'].map(report));
   t.equal(most, 1);
 });
 
