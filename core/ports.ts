@@ -1,5 +1,4 @@
-// The interfaces that the core needs. Adapters implement `Adapter`; a transport that streams an answer implements `StreamSink`.
-// Pure: types only.
+// The interfaces that the core needs. Adapters implement `Adapter`; a transport that streams an answer implements `StreamSink`. Pure: types only.
 import type { Endpoint } from './auth/endpoint.ts';
 import type { KnownPreset, Presets } from './auth/preset.ts';
 import type { ResolvedSettings, SettingsSpec } from './auth/settings.ts';
@@ -112,6 +111,8 @@ export interface AdapterCall {
   readonly traceparent?: string | undefined;
   /** Given if somebody wants to know when the answer begins: called at its first byte. */
   readonly onAnswer?: (() => void) | undefined;
+  /** Who asks: a key, a block, or all programs with the token. They take turns where work on the answers of one provider waits. */
+  readonly client?: string | undefined;
 }
 
 /** What an attempt at a chat request gets in addition. */
@@ -264,10 +265,7 @@ export interface Adapter {
   readonly pricesAs?: string;
   /** The name of this provider in the conventions of OpenTelemetry for generative AI (`gen_ai.provider.name`); absent if it is the id. */
   readonly genAiProvider?: string;
-  /**
-   * The name in the price data of the model that a call reaches; undefined if the price of such a call is not known. Without this member, every model has
-   * the name that requests give it. Must not do I/O or throw.
-   */
+  /** The name in the price data of the model that a call reaches; undefined if no price of it is known. Absent: the name in the request. Must not do I/O or throw. */
   pricedModel?(call: PricedCall): string | undefined;
   /** False where calls go to another server than the provider's, for which the price data don't hold. Absent: the setting `baseURL` tells. */
   isOwnAddress?(settings: ResolvedSettings): boolean;

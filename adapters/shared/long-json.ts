@@ -2,19 +2,25 @@
 //
 // same-turns: long answers of all providers, and long bodies of clients, are parsed one slice in a turn, one provider after the other.
 // one-for-each: of one provider, one long answer is parsed at a time. Many that are half parsed would take the memory of all of them together.
+// fair-line: of those who wait for the answers of one provider, each client has the next turn once, so that many answers of one don't stand before those of another.
 // gone-ends: what nobody waits for any more is not parsed further, and what waits for its turn is let go.
 // step-alone: what is done with the value begins in a turn of its own.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type JsonLimits, MAX_OBJECT_FIELDS } from '../../core/base/json.ts';
 import { parseInSlices, TooMuchJson } from '../../core/base/json-slices.ts';
 import { nextTurn } from '../../core/base/next-turn.ts';
-import { type AdapterCall, ANSWER_LIMITS } from '../../core/index.ts';
+import { type AdapterCall, ANSWER_LIMITS, type ChatCall } from '../../core/index.ts';
 import { cancelled } from '../outbound/call.ts';
 import { malformed, type Provider } from './provider.ts';
 import { beyond, LONG_JSON_BYTES } from './read.ts';
 
-/** What a chat may answer. */
+/** What a chat may answer that has not asked for log probabilities. */
 export const CHAT_JSON: JsonLimits = { values: ANSWER_LIMITS.chatValues, depth: ANSWER_LIMITS.depth, fields: MAX_OBJECT_FIELDS };
+/** What may answer this chat. */
+export function limitsOf({ prompt }: ChatCall): JsonLimits {
+  return prompt.options?.logprobs === true ? { ...CHAT_JSON, values: ANSWER_LIMITS.values } : CHAT_JSON;
+}
+
 /** What may answer anything else. */
 export const ANY_JSON: JsonLimits = { values: ANSWER_LIMITS.values };
 
@@ -27,30 +33,56 @@ export function isLong(bytes: Uint8Array): boolean {
 export interface Reader {
   /** The id of the provider whose turns it takes. */
   readonly provider: string;
+  /** Who has asked the provider (fair-line). */
+  readonly client: string;
   /** Fires when nobody waits for it any more (gone-ends). */
   readonly gone: AbortSignal;
 }
 
 /** A call that is read on although its caller leaves has `until`. */
-export function readerOf({ id }: Provider, { signal, until }: AdapterCall): Reader {
-  return { provider: id, gone: until ?? signal };
+export function readerOf({ id }: Provider, { signal, until, client = '' }: AdapterCall): Reader {
+  return { provider: id, client, gone: until ?? signal };
 }
 
 /** The value of JSON; undefined if it is none. Rejects with UPSTREAM_MALFORMED for what exceeds the limits, with CANCELLED where nobody waits. */
-export function parseLong(bytes: Buffer, limits: JsonLimits, reader: Reader): Promise<unknown> {
-  const { provider } = reader;
-  const before = last.get(provider);
-  const parsed = before === undefined ? parse(bytes, limits, reader) : before.then(() => parse(bytes, limits, reader)); // one-for-each
-  const done = parsed.then(ignore, ignore).then(() => {
-    if (last.get(provider) === done) last.delete(provider);
-  });
-  last.set(provider, done);
-  return parsed;
+export async function parseLong(bytes: Buffer, limits: JsonLimits, reader: Reader): Promise<unknown> {
+  await begin(reader);
+  try {
+    return await parse(bytes, limits, reader);
+  } finally {
+    end(reader.provider);
+  }
 }
 
-/** The end of the last long answer of each provider that has one (one-for-each). */
-const last = new Map<string, Promise<void>>();
-const ignore = (): void => undefined;
+/** Of each provider of which an answer is parsed: those who wait, by their client; the first client has the next turn. */
+const lines = new Map<string, Map<string, (() => void)[]>>();
+
+/** Resolves when it may be parsed (one-for-each). */
+function begin({ provider, client }: Reader): Promise<void> | undefined {
+  const line = lines.get(provider);
+  if (line === undefined) {
+    lines.set(provider, new Map());
+    return undefined;
+  }
+  return new Promise((go) => {
+    const own = line.get(client);
+    if (own === undefined) line.set(client, [go]);
+    else own.push(go);
+  });
+}
+
+/** fair-line. */
+function end(provider: string): void {
+  const line = lines.get(provider);
+  for (const [client, own] of line ?? []) {
+    const go = own.shift();
+    line?.delete(client);
+    if (own.length > 0) line?.set(client, own);
+    go?.();
+    return;
+  }
+  lines.delete(provider);
+}
 
 async function parse(bytes: Buffer, limits: JsonLimits, { provider, gone }: Reader): Promise<unknown> {
   const turn = async (): Promise<void> => {

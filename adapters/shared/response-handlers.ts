@@ -14,7 +14,7 @@ import { type AdapterCall, ANSWER_LIMITS, type BlockhouseError, type ChatCall, t
 import { EnoughRead } from '../outbound/call.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
-import { ANY_JSON, CHAT_JSON, isLong, parseLong, type Reader, readerOf } from './long-json.ts';
+import { ANY_JSON, isLong, limitsOf, parseLong, type Reader, readerOf } from './long-json.ts';
 import { type ChatContext, malformed, type Provider, type StreamDecoder, StreamError } from './provider.ts';
 import { type ErrorAnswer, errorAnswer, fromProviderError } from './provider-errors.ts';
 
@@ -181,7 +181,7 @@ export class WholeHandler extends BodyCollector {
   async #readLong(): Promise<void> {
     let json: unknown;
     try {
-      json = await this.json(readerOf(this.#provider, this.#call), CHAT_JSON);
+      json = await this.json(readerOf(this.#provider, this.#call), limitsOf(this.#call));
     } catch (error) {
       this.broken();
       throw error;
@@ -285,7 +285,7 @@ export class StreamHandler implements UpstreamHandler {
   async #endLong(body: BodyCollector): Promise<void> {
     let json: unknown;
     try {
-      json = await parseLong(body.bytes(), CHAT_JSON, readerOf(this.#provider, this.#call)); // bounded-answer
+      json = await parseLong(body.bytes(), limitsOf(this.#call), readerOf(this.#provider, this.#call)); // bounded-answer
     } catch (error) {
       this.broken();
       throw error;

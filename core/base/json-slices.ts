@@ -18,16 +18,15 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const LETTER_U = 0x75;
-/** Some milliseconds of work at most. */
-const SLICE_BYTES = 128 * 1024;
+const SLICE_BYTES = 128 * 1024; // some milliseconds of work at most
 /** A name or a number, and the blanks beside it, may be longer by a slice at most. */
 const MAX_TOKEN_BYTES = 128 * 1024;
 /** Arrays and objects that a turn opens at most when they nest deep. */
 const FRAMES_A_TURN = 2000;
 /** Characters of a string are looked at one by one up to here; then `indexOf` is faster. */
 const NEAR = 64;
-/** `\u0000` */
-const ESCAPE_BYTES = 6;
+const PLAIN = /^[ !#-[\]-\uffff]*$/; // it stands in JSON as it is, as base64 does
+const ESCAPE_BYTES = 6; // `\u0000`
 
 /** Thrown for text with more values or levels, with more fields in one object, or with a longer name, number or blanks than are allowed. */
 export class TooMuchJson extends Error {
@@ -312,7 +311,8 @@ class SlicedParse {
   }
 
   #stringPart(from: number, to: number): string {
-    return this.#parse('"', from, to, '"') as string;
+    const text = this.#bytes.toString(this.#encoding, from, to);
+    return PLAIN.test(text) ? text : (this.#parse('"', from, to, '"') as string);
   }
 
   /** The name of the member that begins at `start`. `like` is a value of its kind: V8 names the kind in some errors. */

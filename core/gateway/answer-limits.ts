@@ -24,7 +24,7 @@ export const ANSWER_LIMITS = {
   frame: 32 * MIB,
   /** JSON values of a collected answer: a value may take ten times the memory of its text. Embeddings have the most. */
   values: 2_000_000,
-  /** JSON values of a collected answer of a chat: it is parsed in slices, but what is read of it then takes one step. One of 3,000 tokens, each with twenty log probabilities, has less. */
+  /** JSON values of a collected answer of a chat: it is parsed in slices, but what is read of it then takes one step. One that has asked for log probabilities may have `values`: 10,000 tokens, each with twenty of them, have 1,700,000. */
   chatValues: 500_000,
   /** JSON values of one record of a stream, and of the arguments of a call that come as text. They are parsed in one step: some tens of milliseconds. A record with the whole request and answer has less. */
   recordValues: 200_000,

@@ -34,6 +34,7 @@ export interface ChatToSend {
   readonly sink: StreamSink | undefined;
   /** True keeps the first tool call of the answer only. */
   readonly keepsOneCall?: boolean | undefined;
+  readonly client: string;
 }
 
 /** One call of an adapter for a chat request. */
@@ -68,7 +69,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
    * adapter throws at once.
    */
   make({ settings, egress, timeouts, signal, until, hop, instance, traceparent, onAnswer }: AdapterCall): Promise<ChatResult> {
-    const { adapter, prompt, model, sink, request } = this.#chat;
+    const { adapter, prompt, model, sink, request, client } = this.#chat;
     const fail = (thrown: unknown): never => {
       const error = withPlace(thrown, request);
       this.fail(
@@ -97,6 +98,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
           instance,
           traceparent,
           onAnswer,
+          client,
           model,
           prompt,
           stream: sink !== undefined && sink.whole !== true,

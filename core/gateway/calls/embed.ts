@@ -111,7 +111,7 @@ class EmbedAttempt implements Attempt<AttemptResult> {
   }
 
   async #embedRest(call: AdapterCall): Promise<void> {
-    const { adapter, request, vectors } = this.#call;
+    const { adapter, request, vectors, client } = this.#call;
     const { model, dimensions, user } = request;
     const most = adapter.embedding?.batch(model) ?? 1;
     while (vectors.length < request.inputs.length) {
@@ -119,7 +119,7 @@ class EmbedAttempt implements Attempt<AttemptResult> {
       if (this.#hasLeft) throw callerLeft(call.signal.reason);
       const inputs = request.inputs.slice(vectors.length, vectors.length + most);
       this.#sent = inputs;
-      const batch = await adapter.embedding?.embed({ ...call, model, inputs, dimensions, user });
+      const batch = await adapter.embedding?.embed({ ...call, client, model, inputs, dimensions, user });
       this.#sent = undefined;
       this.#count(inputs, batch);
       vectors.push(...checked(batch, inputs.length));

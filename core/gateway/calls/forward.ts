@@ -134,7 +134,7 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
   }
 
   make({ settings, egress, timeouts, signal, until, hop, traceparent, onAnswer }: AdapterCall): Promise<AttemptResult> {
-    const { adapter, request } = this.#call;
+    const { adapter, request, client } = this.#call;
     const fail = (error: unknown): never => {
       this.fail(
         signal.aborted
@@ -144,7 +144,8 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
       throw error;
     };
     try {
-      const done = adapter.forward?.({ settings, egress, timeouts, signal, until, hop, traceparent, onAnswer, request, sink: this }) ?? Promise.resolve();
+      const done =
+        adapter.forward?.({ settings, egress, timeouts, signal, until, hop, traceparent, onAnswer, client, request, sink: this }) ?? Promise.resolve();
       return done.then(this.#finish, fail);
     } catch (error) {
       return fail(error);

@@ -1,12 +1,13 @@
 import t from 'tap';
 import { longMembersIn, membersIn } from '../../../adapters/shared/answer-members.ts';
-import { ANY_JSON, CHAT_JSON, isLong, parseLong, readerOf } from '../../../adapters/shared/long-json.ts';
+import { ANY_JSON, CHAT_JSON, isLong, limitsOf, parseLong, readerOf } from '../../../adapters/shared/long-json.ts';
+import { exceededLimit } from '../../../core/base/json.ts';
 import type { Provider } from '../../../adapters/shared/provider.ts';
-import { adapterCall } from '../../support/adapter-call.ts';
+import { adapterCall, chatCall } from '../../support/adapter-call.ts';
 
 const LONG_TEXT = 'x'.repeat(300_000);
 const { signal } = new AbortController();
-const acme = { provider: 'acme', gone: signal };
+const acme = { provider: 'acme', client: 'key app', gone: signal };
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
 t.test('the value is the one that JSON.parse gives, with a mark before it and with bytes that are no text', async (t) => {
@@ -36,7 +37,7 @@ t.test('what exceeds a limit is refused with its name', async (t) => {
 t.test('one answer of a provider is parsed at a time, also after one that failed, and others do not wait for it', async (t) => {
   const ended: string[] = [];
   const parse = async (name: string, bytes: Buffer, provider: string): Promise<void> => {
-    await parseLong(bytes, { values: 100_000 }, { provider, gone: signal }).then(
+    await parseLong(bytes, { values: 100_000 }, { ...acme, provider }).then(
       () => ended.push(name),
       () => ended.push(`${name} failed`),
     );
@@ -49,6 +50,16 @@ t.test('one answer of a provider is parsed at a time, also after one that failed
     parse('other', json([LONG_TEXT]), 'two'),
   ]);
   t.same(ended, ['other', 'large', 'too large failed', 'small']);
+});
+
+t.test('many answers of one client do not stand before the one of another', async (t) => {
+  const ended: string[] = [];
+  const parse = async (client: string): Promise<void> => {
+    await parseLong(json([LONG_TEXT]), ANY_JSON, { ...acme, client });
+    ended.push(client);
+  };
+  await Promise.all(['busy', 'busy', 'busy', 'busy', 'quiet', 'other', 'busy'].map(parse));
+  t.same(ended, ['busy', 'busy', 'quiet', 'other', 'busy', 'busy', 'busy']);
 });
 
 t.test('of an answer only the members that are asked for are read, long or short', async (t) => {
@@ -67,7 +78,7 @@ t.test('of an answer only the members that are asked for are read, long or short
 
 t.test('what nobody waits for is parsed no further, and the next one has its turn', async (t) => {
   const leaving = new AbortController();
-  const left = [1, 2].map(() => parseLong(json(Array(90_000).fill(0)), ANY_JSON, { provider: 'acme', gone: leaving.signal }));
+  const left = [1, 2].map(() => parseLong(json(Array(90_000).fill(0)), ANY_JSON, { ...acme, gone: leaving.signal }));
   const next = parseLong(json([LONG_TEXT]), ANY_JSON, acme);
   leaving.abort();
   for (const one of left) await t.rejects(one, { code: 'CANCELLED' });
@@ -79,4 +90,15 @@ t.test('an answer that is read on is parsed although its caller has left', async
   const call = { ...adapterCall(), signal: caller };
   t.equal(readerOf({ id: 'acme' } as Provider, call).gone, caller);
   t.equal(readerOf({ id: 'acme' } as Provider, { ...call, until: signal }).gone, signal);
+  t.match(readerOf({ id: 'acme' } as Provider, { ...call, client: 'key app' }), { provider: 'acme', client: 'key app' });
+});
+
+t.test('a chat that has asked for log probabilities may be answered by 10,000 tokens with twenty each', (t) => {
+  t.equal(limitsOf(chatCall().call), CHAT_JSON);
+  const one = { token: ' tok', logprob: -0.5, bytes: [32, 116, 111, 107] };
+  const tokens = json(Array(10_000).fill({ ...one, top_logprobs: Array(20).fill(one) }));
+  const limits = limitsOf(chatCall({ prompt: { config: { logprobs: true, topLogprobs: 20 } } }).call);
+  t.equal(exceededLimit(tokens, limits), undefined);
+  t.equal(exceededLimit(tokens, CHAT_JSON), 'values');
+  t.end();
 });

@@ -26,3 +26,15 @@ t.test('start comes once: before the first text, or right before an end without 
     t.same(calls, expected);
   }
 });
+
+t.test('an adapter learns who asks, by a name that no other caller has', async (t) => {
+  const adapter = steppedAdapter([HELLO]);
+  const clients: unknown[] = [];
+  const chat: typeof adapter.chat = (call) => {
+    clients.push(call.client);
+    return adapter.chat(call);
+  };
+  const core = createCore({ adapters: [{ ...adapter, chat }], env: { STEPPED_API_KEY: 'k' } });
+  for (const options of [{}, { caller: 'ada' }]) await core.chat(REQUEST, options);
+  t.same(clients, ['token', 'block ada']);
+});
