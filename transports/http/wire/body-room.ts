@@ -5,6 +5,8 @@
 // one-always: a large body is admitted, whatever its size, when no other large one is held.
 // fair: one caller holds at most three quarters of the room, and with its small bodies seven eighths.
 // reserve: a sixteenth of the room is for small bodies, so that they pass beside large ones.
+// parsed-apart: what bodies are parsed to may take twenty times their bytes, so their values have a room of their own, of the same size. Who waits for it holds room for
+//   bytes, and never the other way round: else all could wait for each other.
 // in-line: large bodies are admitted in the order in which they came; only those of a caller who has enough are passed over.
 import { BlockhouseError } from '../../../core/index.ts';
 
@@ -39,9 +41,16 @@ export class BodyRoom {
   #heldByLarge = 0;
   readonly #byCaller = new Map<string, number>();
   readonly #waiting = new Set<Waiter>();
+  #parsed: BodyRoom | undefined;
 
   constructor(limits: BodyRoomLimits) {
     this.limits = limits;
+  }
+
+  /** For what bodies are parsed to (parsed-apart). */
+  get parsed(): BodyRoom {
+    this.#parsed ??= new BodyRoom(this.limits);
+    return this.#parsed;
   }
 
   /** The bytes that are held now. */
