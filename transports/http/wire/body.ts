@@ -22,7 +22,7 @@ import { hasRoom, nextTurn, sharedTurn } from '../../../core/base/next-turn.ts';
 import { ReusedTimer } from '../../../core/base/reused-timer.ts';
 import { BlockhouseError, invalidRequest, type NamedKey } from '../../../core/index.ts';
 import { notJson, notUtf8, shredded, tooLarge, tooManyValues, tooMuch } from './body-faults.ts';
-import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
+import { type BodyShare, callerOf, FREE_BODY_BYTES, FREE_VALUES, parsedShareOf, shareOf, VALUE_BYTES } from './body-room.ts';
 import type { RouteContext, ServerContext } from './route.ts';
 
 const MIB = 1024 * 1024;
@@ -56,10 +56,6 @@ const STEPPED_BODY_BYTES = MIB / 4;
 
 /** In smaller bodies, values are not counted. */
 const LIGHT_BODY_BYTES = 4096;
-/** What a value takes once it is parsed, besides its text: nothing for many a text, some bytes for a number, a hundred for an object. */
-const VALUE_BYTES = 24;
-/** What a body of usual size is parsed to is not counted. */
-const FREE_VALUES = 500;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -203,23 +199,6 @@ async function receive(exchange: Exchange, limit: number, caller?: string): Prom
   const bytes = await collect(req, limit, chunks, server.bodyStallMs, share);
   share?.settle(bytes.length);
   return bytes;
-}
-
-/** One caller is a named key, or else an address: until a key is known, nothing else tells callers apart. */
-function callerOf({ req, key }: Exchange): string {
-  return key === undefined ? (req.socket.remoteAddress ?? '') : `key ${key.name}`;
-}
-
-function parsedShareOf(exchange: Exchange): BodyShare {
-  return shareOf(exchange, callerOf(exchange), exchange.server.bodies.parsed);
-}
-
-function shareOf(exchange: Exchange, caller = callerOf(exchange), room = exchange.server.bodies): BodyShare {
-  const { res } = exchange;
-  const share = new BodyShare(room, caller);
-  if (res.destroyed) share.release();
-  else res.once('close', () => share.release());
-  return share;
 }
 
 /** The steps in which a body of unknown length takes its room. */

@@ -191,6 +191,14 @@ t.test('what bodies are parsed to has a room of its own, however few bytes they 
   await until(() => server.upstream.requests.some((request) => hangs(request.body)), 'the one that holds the room');
   t.match(await ask('hi', 16_000), { status: 429 }, 'in one');
   t.match(await ask('x'.repeat(MIB), 16_000), { status: 429 }, 'in slices');
+  const input = (objects: number) => [
+    { role: 'user', content: 'hi' },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: JSON.stringify({ y: Array.from({ length: objects }, () => ({})) }) },
+    { type: 'function_call_output', call_id: 'c', output: 'x' },
+  ];
+  const call = (objects: number) => server.call('POST', '/v1/responses', { body: { model: 'ollama/m', input: input(objects) } });
+  t.match(await call(8000), { status: 429 }, 'as text within the body');
+  t.match(await call(10), { status: 200 });
   t.match(await ask('x'.repeat(40_000), 10), { status: 200 }, 'a usual one passes');
   client.socket.destroy();
   await until(async () => (await ask('hi', 16_000)).status === 200, 'room when the holder has left');
