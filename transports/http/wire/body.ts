@@ -55,7 +55,7 @@ const LARGE_BODY_BYTES = MIB;
 const STEPPED_BODY_BYTES = MIB / 4;
 
 /** In smaller bodies, values are not counted. */
-const LIGHT_BODY_BYTES = 4096;
+const LIGHT_BODY_BYTES = 8192;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
