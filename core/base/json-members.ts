@@ -25,6 +25,13 @@ export interface JsonOutline {
   readonly commas: number[];
   /** The members of all objects, whether or not their names stand twice. */
   members: number;
+  /** Fields and elements, as far as it was scanned. */
+  values: number;
+}
+
+/** Of a text that was not scanned yet. */
+export function newOutline(): JsonOutline {
+  return { commas: [], members: 0, values: 0 };
 }
 
 /** As {@link membersOf}, without a scan of the values: for an object that was parsed, and its commas. */

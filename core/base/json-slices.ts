@@ -6,7 +6,7 @@
 //   strings. A name, a number or blanks within the text that are much longer than a slice are refused.
 // counted-first: values are counted as they are scanned, and so are the fields of each object and the levels. Too many of them end the parse at once.
 import { type JsonLimits, parseJson } from './json.ts';
-import { type JsonOutline, skipBlanks } from './json-members.ts';
+import { type JsonOutline, newOutline, skipBlanks } from './json-members.ts';
 import { nextTurn } from './next-turn.ts';
 
 const QUOTE = 0x22;
@@ -92,14 +92,13 @@ class SlicedParse {
   /** The text itself is like an array of one value. */
   readonly #stack: Frame[] = [{ ...frameAt(true, -1), value: [] }];
   #at = 0;
-  #count = 0;
   /** Where the string begins that is being scanned; -1 outside of one. */
   #stringAt = -1;
   #long: LongString | undefined;
   /** The fewest frames that were open since the last slice: those below have nothing new. */
   #fewest = 1;
 
-  constructor(bytes: Buffer, { encoding = 'utf8', sliceBytes = SLICE_BYTES, turn = nextTurn, outline = { commas: [], members: 0 }, ...limits }: SliceOptions) {
+  constructor(bytes: Buffer, { encoding = 'utf8', sliceBytes = SLICE_BYTES, turn = nextTurn, outline = newOutline(), ...limits }: SliceOptions) {
     this.#bytes = bytes;
     this.#encoding = encoding;
     this.#limits = { fields: Infinity, depth: Infinity, ...limits };
@@ -147,8 +146,8 @@ class SlicedParse {
   }
 
   #countValue(): void {
-    this.#count += 1;
-    if (this.#count > this.#limits.values) throw new TooMuchJson('values', `contains more than ${this.#limits.values} JSON values; send fewer`); // counted-first
+    this.#outline.values += 1;
+    if (this.#outline.values > this.#limits.values) throw new TooMuchJson('values', `contains more than ${this.#limits.values} JSON values; send fewer`); // counted-first
   }
 
   #scanString(window: Buffer): void {

@@ -52,8 +52,6 @@ export const MAX_JSON_VALUES = 50_000;
 export const MAX_OBJECT_FIELDS = 10_000;
 /** The shortest value and the separator before it. */
 const MIN_VALUE_BYTES = 2;
-/** So many fields with names of their own take eight bytes each, as in `"abc":1,`. */
-const MIN_FIELD_BYTES = 8;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -132,11 +130,6 @@ export function endOfString(bytes: Uint8Array, start: number): number {
 /** True if JSON text in UTF-8 has more than `limit` values; found without parsing. */
 export function holdsMoreThan(bytes: Uint8Array, limit: number): boolean {
   return bytes.length >= limit * MIN_VALUE_BYTES && exceededLimit(bytes, { values: limit }) === 'values';
-}
-
-/** True if JSON text of so many bytes may have more than `values` values, or an object with more fields than are allowed. */
-export function mayBeLarge(bytes: number, values: number): boolean {
-  return bytes >= Math.min(MAX_OBJECT_FIELDS * MIN_FIELD_BYTES, values * MIN_VALUE_BYTES);
 }
 
 /** Keywords of JSON Schema that hold schemas by name; the names are the server's own, and no keywords. */

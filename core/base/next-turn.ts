@@ -5,11 +5,14 @@
 // bounded-turn: short work waits only while this turn has no room: once its short work has taken TURN_MS, or while others wait. Those who waited share turns of TURN_MS.
 // short-first: a turn goes to the short work that waits, and then to one who has it alone. Else the requests of a quiet caller would come to one a turn while
 //   another caller sends large bodies, and would wait for seconds.
+// no-starving: after short work that has used up its time, those who want a turn alone share ALONE_MS, one after the other. A large body has hundreds of pieces, most of them
+//   short, and one of them beside 10 ms of others would take it seconds.
 // newcomers-first: the system hands over one new connection in each turn. While they come, there is no room, and for NEWCOMERS_MS at a time nobody has a turn: else the
 //   connections of one client, with work for each of them, would stand for seconds before those of others.
 
 /** Much more than a turn of a busy server needs for usual requests. */
 const TURN_MS = 10;
+const ALONE_MS = 5;
 /** Hundreds of new connections on a quiet machine, dozens on a busy one. */
 const NEWCOMERS_MS = 20;
 
@@ -92,13 +95,25 @@ function giveUntil(end: number): void {
     giveOneAlone();
     return;
   }
+  afterIt(() => {
+    if (performance.now() < end) giveUntil(end);
+    else giveAloneUntil(performance.now() + ALONE_MS);
+  });
+}
+
+/** no-starving. */
+function giveAloneUntil(end: number): void {
+  if (performance.now() < end && giveOne(alone)) afterIt(() => giveAloneUntil(end));
+  else if (isAwaited()) endSoon();
+}
+
+/** What has begun goes on in microtasks. A tick comes after them all. */
+function afterIt(next: () => void): void {
   isDue = true;
-  // What has begun goes on in microtasks. A tick comes after them all.
   queueMicrotask(() =>
     process.nextTick(() => {
       isDue = false;
-      if (performance.now() < end) giveUntil(end);
-      else giveOneAlone();
+      next();
     }),
   );
 }

@@ -126,7 +126,7 @@ t.test('the outline of a parsed text finds the same members, and counts all of t
   ]) {
     const bytes = Buffer.from(text);
     for (const sliceBytes of [1, 7, 1000]) {
-      const outline = { commas: [], members: 0 };
+      const outline = { commas: [], members: 0, values: 0 };
       const value = await parseInSlices(bytes, { values: 1000, sliceBytes, outline, turn: async () => undefined });
       t.same(membersBetween(bytes, names, outline.commas), membersOf(bytes, names), text);
       t.equal(repeatedMember(bytes, value, outline), repeatedMember(bytes, value), text);

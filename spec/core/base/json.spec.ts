@@ -1,5 +1,5 @@
 import t from 'tap';
-import { exceededLimit, hasMoreThan, holdsMoreThan, inOrder, isDeeperThan, isObject, mayBeLarge, parseJson, tryParseJson } from '../../../core/base/json.ts';
+import { exceededLimit, hasMoreThan, holdsMoreThan, inOrder, isDeeperThan, isObject, parseJson, tryParseJson } from '../../../core/base/json.ts';
 
 function nested(levels: number): unknown {
   let value: unknown = 1;
@@ -99,11 +99,4 @@ t.test('values that differ only in the order of their fields are the same in ord
   const text = (value: unknown): string => JSON.stringify(inOrder(value));
   t.equal(text({ b: [{ d: 1, c: 2 }], a: null }), '{"a":null,"b":[{"c":2,"d":1}]}');
   t.not(text([1, 2]), text([2, 1]), 'the order of a list counts');
-});
-
-t.test('only a text that is long enough may be large', async (t) => {
-  t.notOk(mayBeLarge(199, 100));
-  t.ok(mayBeLarge(200, 100), 'a hundred values of one byte, each with a separator');
-  t.notOk(mayBeLarge(79_999, 1_000_000));
-  t.ok(mayBeLarge(80_000, 1_000_000), 'as many fields as an object may have');
 });

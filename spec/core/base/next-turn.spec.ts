@@ -85,6 +85,27 @@ t.test('one who wants a turn alone has one for each ten milliseconds of short wo
   await nextTurn();
 });
 
+t.test('after ten milliseconds of short work, those who want a turn alone share five: a large body has many short pieces', async (t) => {
+  await new Promise((resolve) => setImmediate(resolve)); // the turn of the test before
+  const clock = stoppedClock(t);
+  let short = 0;
+  const one = async (): Promise<void> => {
+    await sharedTurn('short');
+    short += 1;
+    clock.pass(5);
+  };
+  const all = Promise.all(Array.from({ length: 8 }, one));
+  const had: number[] = [];
+  for (let piece = 0; piece < 8; piece += 1) {
+    await nextTurn('large');
+    had.push(short);
+    clock.pass(1);
+  }
+  t.strictSame(had, [2, 2, 2, 2, 2, 4, 4, 4]);
+  await all;
+  await nextTurn();
+});
+
 t.test('those who waited share a turn, until it has taken ten milliseconds', async (t) => {
   const clock = stoppedClock(t);
   let turn = 0;

@@ -21,7 +21,9 @@ import {
 import type { AnswerContext, Dialect, DialectRequest, NativeLane } from '../dialects/shared/dialect.ts';
 import { flag } from '../dialects/shared/fields.ts';
 import { withMembers } from '../dialects/shared/json-edit.ts';
+import { argumentValues } from '../dialects/shared/tool-calls.ts';
 import { type CompatibleBody, readCompatibleBody } from '../wire/body.ts';
+import { takeParsed } from '../wire/body-room.ts';
 import { type JsonReply, ok, type Reply, STREAMED, Written } from '../wire/reply.ts';
 import { forCaller, type RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
@@ -58,9 +60,13 @@ class Job<E> {
     this.turn = turn;
   }
 
+  /** Throws QUEUE_FULL if the arguments of its calls, which most protocols have as texts, have no room. */
   request(): DialectRequest<E> {
-    this.#request ??= this.dialect.read(this.body);
-    return this.#request;
+    if (this.#request !== undefined) return this.#request;
+    const request = this.dialect.read(this.body);
+    takeParsed(this.context, argumentValues(request.chat.messages));
+    this.#request = request;
+    return request;
   }
 
   headers(target: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {

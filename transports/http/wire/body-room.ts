@@ -5,8 +5,11 @@
 // one-always: a large body is admitted, whatever its size, when no other large one is held.
 // fair: one caller holds at most three quarters of the room, and with its small bodies seven eighths.
 // reserve: a sixteenth of the room is for small bodies, so that they pass beside large ones.
+// parsed-apart: what bodies are parsed to may take twenty times their bytes, so their values have a room of their own, of the same size. Who waits for it holds room for
+//   bytes, and never the other way round: else all could wait for each other.
 // in-line: large bodies are admitted in the order in which they came; only those of a caller who has enough are passed over.
-import { BlockhouseError } from '../../../core/index.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BlockhouseError, type NamedKey } from '../../../core/index.ts';
 
 const MIB = 1024 * 1024;
 /** Bodies up to here are not counted: as many as there may be connections are less than half of the usual room. */
@@ -14,6 +17,10 @@ export const FREE_BODY_BYTES = 64 * 1024;
 /** Bodies up to here are small. */
 const SMALL_BODY_BYTES = MIB;
 const RETRY_AFTER_MS = 2000;
+/** What a JSON value takes once it is parsed, besides its text: nothing for many a text, some bytes for a number, a hundred for an object. */
+export const VALUE_BYTES = 24;
+/** What a body of usual size is parsed to is not counted. */
+export const FREE_VALUES = 500;
 
 /** How much room there is. */
 export interface BodyRoomLimits {
@@ -39,9 +46,16 @@ export class BodyRoom {
   #heldByLarge = 0;
   readonly #byCaller = new Map<string, number>();
   readonly #waiting = new Set<Waiter>();
+  #parsed: BodyRoom | undefined;
 
   constructor(limits: BodyRoomLimits) {
     this.limits = limits;
+  }
+
+  /** For what bodies are parsed to (parsed-apart). */
+  get parsed(): BodyRoom {
+    this.#parsed ??= new BodyRoom(this.limits);
+    return this.#parsed;
   }
 
   /** The bytes that are held now. */
@@ -61,6 +75,12 @@ export class BodyRoom {
   async reserve(share: BodyShare, bytes: number): Promise<void> {
     if (!this.#isOvertaking(bytes) && this.#fits(share, bytes)) this.#give(share, bytes);
     else await this.#wait(share, bytes);
+  }
+
+  /** As `reserve`, for what is there already: throws QUEUE_FULL without a wait. */
+  take(share: BodyShare, bytes: number): void {
+    if (!this.#fits(share, bytes)) throw full(this.limits.bytes);
+    this.#give(share, bytes);
   }
 
   /** Gives back what `share` holds beyond `bytes`. */
@@ -157,6 +177,11 @@ export class BodyShare {
     if (bytes > this.bytes && !this.#isReleased) await this.#room.reserve(this, bytes);
   }
 
+  /** As `reserve`, for what is there already: throws QUEUE_FULL without a wait. */
+  take(bytes: number): void {
+    if (bytes > this.bytes && !this.#isReleased) this.#room.take(this, bytes);
+  }
+
   /** The body has turned out to be smaller. */
   settle(bytes: number): void {
     this.#room.shrink(this, bytes <= FREE_BODY_BYTES ? 0 : bytes);
@@ -168,6 +193,38 @@ export class BodyShare {
     this.leave?.();
     this.#room.shrink(this, 0);
   }
+}
+
+/** The request that a body belongs to. */
+interface Owner {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly server: { readonly bodies: BodyRoom };
+  readonly key?: NamedKey | undefined;
+}
+
+/** One caller is a named key, or else an address: until a key is known, nothing else tells callers apart. */
+export function callerOf({ req, key }: Pick<Owner, 'req' | 'key'>): string {
+  return key === undefined ? (req.socket.remoteAddress ?? '') : `key ${key.name}`;
+}
+
+/** What the request holds of the room for bytes, or of another one, until its answer has ended or its client has left. */
+export function shareOf(owner: Owner, caller = callerOf(owner), room = owner.server.bodies): BodyShare {
+  const { res } = owner;
+  const share = new BodyShare(room, caller);
+  if (res.destroyed) share.release();
+  else res.once('close', () => share.release());
+  return share;
+}
+
+/** The same of the room for what is parsed. */
+export function parsedShareOf(owner: Owner): BodyShare {
+  return shareOf(owner, callerOf(owner), owner.server.bodies.parsed);
+}
+
+/** Takes room for so many values that were parsed from texts within the body. Throws QUEUE_FULL. */
+export function takeParsed(owner: Owner, values: number): void {
+  if (values > FREE_VALUES) parsedShareOf(owner).take(values * VALUE_BYTES);
 }
 
 const rooms = new WeakMap<object, BodyRoom>();

@@ -6,6 +6,7 @@
 //
 // room-first: a body of more than FREE_BODY_BYTES has its room (body-room.ts) before it is read, one of unknown length while it is read, and a smaller one while it
 //   waits to be parsed.
+// room-to-parse: the values of a body of more than LIGHT_BODY_BYTES have their room, too, before they are parsed.
 // not-in-one-go: many bodies can end in the same packet's time; each of more than FREE_BODY_BYTES is parsed in a turn of its own, callers one after the other, and
 //   smaller ones as long as the turn has room for them.
 // all-at-once: a small body comes in the same packet as its head. It is then taken in one piece, without the listeners and the timer of a body that comes in
@@ -14,14 +15,14 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Chunks } from '../../../core/base/chunks.ts';
-import { exceededLimit, MAX_JSON_VALUES, MAX_OBJECT_FIELDS, mayBeLarge, parseJson } from '../../../core/base/json.ts';
-import type { JsonOutline } from '../../../core/base/json-members.ts';
+import { jsonSize, MAX_JSON_VALUES, MAX_OBJECT_FIELDS, parseJson } from '../../../core/base/json.ts';
+import { type JsonOutline, newOutline } from '../../../core/base/json-members.ts';
 import { parseInSlices, TooMuchJson } from '../../../core/base/json-slices.ts';
 import { hasRoom, nextTurn, sharedTurn } from '../../../core/base/next-turn.ts';
 import { ReusedTimer } from '../../../core/base/reused-timer.ts';
 import { BlockhouseError, invalidRequest, type NamedKey } from '../../../core/index.ts';
-import { notJson, notUtf8, tooLarge, tooMuch } from './body-faults.ts';
-import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
+import { notJson, notUtf8, shredded, tooLarge, tooManyValues, tooMuch } from './body-faults.ts';
+import { type BodyShare, callerOf, FREE_BODY_BYTES, FREE_VALUES, parsedShareOf, shareOf, VALUE_BYTES } from './body-room.ts';
 import type { RouteContext, ServerContext } from './route.ts';
 
 const MIB = 1024 * 1024;
@@ -53,6 +54,9 @@ const LARGE_BODY_BYTES = MIB;
 /** From here on, the event loop turns between the steps of a request. */
 const STEPPED_BODY_BYTES = MIB / 4;
 
+/** In smaller bodies, values are not counted. */
+const LIGHT_BODY_BYTES = 8192;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The part of a request's context that reading its body needs. */
@@ -74,7 +78,8 @@ export async function readJsonBody(exchange: Exchange, limit: number, optional: 
   if (bytes.length === 0 && optional) return undefined;
   if (bytes.length > LARGE_BODY_BYTES) return parseLarge(bytes, MAX_JSON_VALUES, exchange);
   await turnFor(exchange, bytes);
-  return parse(bytes, MAX_JSON_VALUES);
+  if (bytes.length > LIGHT_BODY_BYTES) await roomToParse(exchange, bytes, MAX_JSON_VALUES);
+  return parse(bytes);
 }
 
 /** The body of a compatible endpoint: its bytes as they came, and their value. */
@@ -94,9 +99,10 @@ export async function readCompatibleBody(exchange: Exchange, anyType = false): P
   const turn = bytes.length > STEPPED_BODY_BYTES ? () => nextTurn(caller) : undefined;
   if (bytes.length <= LARGE_BODY_BYTES) {
     await turnFor(exchange, bytes);
-    return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES), turn };
+    if (bytes.length > LIGHT_BODY_BYTES) await roomToParse(exchange, bytes, COMPATIBLE_JSON_VALUES);
+    return { bytes, value: parse(bytes), turn };
   }
-  const outline: JsonOutline = { commas: [], members: 0 };
+  const outline = newOutline();
   return { bytes, value: await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange, outline), outline, turn };
 }
 
@@ -112,6 +118,19 @@ async function turnFor(exchange: Exchange, bytes: Buffer): Promise<void> {
     share.settle(bytes.length);
   }
   if (exchange.res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
+}
+
+/** room-to-parse. Rejects as `turnFor` does, and with INVALID_REQUEST for too many values. */
+async function roomToParse(exchange: Exchange, bytes: Buffer, most: number): Promise<void> {
+  const limits = { values: most, fields: MAX_OBJECT_FIELDS };
+  const { values, exceeded } = jsonSize(bytes, limits);
+  if (exceeded === 'fields' || exceeded === 'values') throw tooManyValues(exceeded, limits[exceeded]);
+  if (values <= FREE_VALUES) return;
+  const share = parsedShareOf(exchange);
+  const reserved = share.reserve(values * VALUE_BYTES);
+  const waits = share.bytes === 0;
+  await reserved;
+  if (waits) await turnFor(exchange, bytes);
 }
 
 function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {
@@ -182,19 +201,6 @@ async function receive(exchange: Exchange, limit: number, caller?: string): Prom
   return bytes;
 }
 
-/** One caller is a named key, or else an address: until a key is known, nothing else tells callers apart. */
-function callerOf({ req, key }: Exchange): string {
-  return key === undefined ? (req.socket.remoteAddress ?? '') : `key ${key.name}`;
-}
-
-function shareOf(exchange: Exchange, caller = callerOf(exchange)): BodyShare {
-  const { res, server } = exchange;
-  const share = new BodyShare(server.bodies, caller);
-  if (res.destroyed) share.release();
-  else res.once('close', () => share.release());
-  return share;
-}
-
 /** The steps in which a body of unknown length takes its room. */
 function nextStep(bytes: number, limit: number): number {
   return bytes <= FREE_BODY_BYTES ? FREE_BODY_BYTES : bytes <= OTHER_BODY_BYTES ? OTHER_BODY_BYTES : limit;
@@ -259,7 +265,7 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
       }
       chunks.add(chunk);
       pieces += 1;
-      if (isShredded(req, pieces, chunks.bytes)) refuse(shredded());
+      if (isShredded(req, pieces, chunks.bytes)) refuse(shredded(MAX_SMALL_CHUNKS, SMALL_CHUNK_BYTES));
       else if (share !== undefined && chunks.bytes > Math.max(share.bytes, FREE_BODY_BYTES)) waitForRoom(share);
     };
     /** room-first: the time of the wait is not the client's. */
@@ -312,10 +318,7 @@ function silenceOf(socket: Socket): ReusedTimer {
   return silence;
 }
 
-function parse(bytes: Buffer, values: number): unknown {
-  const exceeded = mayBeLarge(bytes.length, values) ? exceededLimit(bytes, { values, fields: MAX_OBJECT_FIELDS }) : undefined;
-  if (exceeded === 'fields') throw tooMuch(`has an object with more than ${MAX_OBJECT_FIELDS} fields; send fewer`);
-  if (exceeded === 'values') throw tooMuch(`contains more than ${values} JSON values; send fewer`);
+function parse(bytes: Buffer): unknown {
   let text: string;
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII
@@ -330,25 +333,22 @@ function parse(bytes: Buffer, values: number): unknown {
 }
 
 /** Like `parse`, in slices. Ends with CANCELLED when the client has left meanwhile. */
-async function parseLarge(bytes: Buffer, values: number, exchange: Exchange, outline: JsonOutline = { commas: [], members: 0 }): Promise<unknown> {
+async function parseLarge(bytes: Buffer, values: number, exchange: Exchange, outline = newOutline()): Promise<unknown> {
   if (!isUtf8(bytes)) throw notUtf8();
+  const share = parsedShareOf(exchange);
   const turn = async (): Promise<void> => {
+    await share.reserve(outline.values * VALUE_BYTES); // room-to-parse
     await nextTurn(callerOf(exchange));
     if (exchange.res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
   };
   try {
-    return await parseInSlices(bytes, { values, fields: MAX_OBJECT_FIELDS, outline, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });
+    const value = await parseInSlices(bytes, { values, fields: MAX_OBJECT_FIELDS, outline, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });
+    await share.reserve(outline.values * VALUE_BYTES); // of its last slice
+    return value;
   } catch (error) {
     if (error instanceof TooMuchJson) throw tooMuch(error.message);
     throw error instanceof SyntaxError ? notJson(error) : error;
   }
-}
-
-function shredded(): BlockhouseError {
-  return invalidRequest(
-    '',
-    `The body came in more than ${MAX_SMALL_CHUNKS} chunks of less than ${SMALL_CHUNK_BYTES} bytes; send it with a Content-Length, or in larger chunks.`,
-  );
 }
 
 /** How long the rest of a refused body may arrive before its connection is cut. */

@@ -170,3 +170,37 @@ async function sendChunks(begin: (path: string, framing: string) => Promise<RawC
   for (let count = 0; count < 3; count += 1) for (const part of [`${MIB.toString(16)}\r\n`, Buffer.alloc(MIB, ' '), '\r\n']) client.send(part);
   return client;
 }
+
+t.test('what bodies are parsed to has a room of its own, however few bytes they have', async (t) => {
+  const hangs = (body: string): boolean => body.includes('wait');
+  const server = await startServer(t, {
+    answer: (request, res, index) => (hangs(request.body) ? undefined : friendlyDaemon(request, res, index)),
+    http: { bodies: { bytes: MIB, patienceMs: 50 } },
+  });
+  const body = (content: string, objects: number) => ({
+    model: 'ollama/m',
+    messages: [{ role: 'user', content }],
+    y: Array.from({ length: objects }, () => ({})),
+  });
+  const ask = (content: string, objects: number) => server.call('POST', '/v1/chat/completions', { body: body(content, objects) });
+  const client = await RawClient.connect(t, server.port);
+  const holder = JSON.stringify(body('wait', 16_000));
+  client.send(
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost:${server.port}\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: ${holder.length}\r\n\r\n${holder}`,
+  );
+  await until(() => server.upstream.requests.some((request) => hangs(request.body)), 'the one that holds the room');
+  t.match(await ask('hi', 16_000), { status: 429 }, 'in one');
+  t.match(await ask('x'.repeat(MIB), 16_000), { status: 429 }, 'in slices');
+  const input = (objects: number) => [
+    { role: 'user', content: 'hi' },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: JSON.stringify({ y: Array.from({ length: objects }, () => ({})) }) },
+    { type: 'function_call_output', call_id: 'c', output: 'x' },
+  ];
+  const call = (objects: number) => server.call('POST', '/v1/responses', { body: { model: 'ollama/m', input: input(objects) } });
+  t.match(await call(8000), { status: 429 }, 'as text within the body');
+  t.match(await call(10), { status: 200 });
+  t.match(await ask('x'.repeat(40_000), 10), { status: 200 }, 'a usual one passes');
+  client.socket.destroy();
+  await until(async () => (await ask('hi', 16_000)).status === 200, 'room when the holder has left');
+  await until(async () => (await ask('x'.repeat(MIB), 16_000)).status === 200, 'in slices, too');
+});

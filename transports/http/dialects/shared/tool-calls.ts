@@ -1,7 +1,7 @@
 // Custom tools, which take free text, as functions that the gateway takes; and the arguments of calls that clients send back. Pure: no I/O.
 import { createHash } from 'node:crypto';
-import { isObject, jsonSize, MAX_JSON_DEPTH, MAX_OBJECT_FIELDS, parseJson } from '../../../../core/base/json.ts';
-import { invalidRequest, type Tool, type ToolCall } from '../../../../core/index.ts';
+import { countUpTo, isDeeperThan, isObject, jsonSize, MAX_JSON_DEPTH, MAX_OBJECT_FIELDS, parseJson } from '../../../../core/base/json.ts';
+import { type ChatRequest, invalidRequest, type Tool, type ToolCall } from '../../../../core/index.ts';
 import type { Fields } from './fields.ts';
 
 /** A custom tool as a function with one text. A grammar that the provider can't enforce goes into the description. */
@@ -65,4 +65,14 @@ export function argumentsOf(given: unknown, path: string, budget: ArgumentBudget
   } catch {
     return { value: given };
   }
+}
+
+/** How many values the arguments of all calls have; those that are too deep, and will be refused, are not counted. */
+export function argumentValues(messages: ChatRequest['messages']): number {
+  let count = 0;
+  for (const message of messages) {
+    const { toolCalls = [] } = message as { readonly toolCalls?: readonly ToolCall[] };
+    for (const call of toolCalls) if (!isDeeperThan(call.arguments, MAX_JSON_DEPTH)) count += countUpTo(call.arguments, Infinity);
+  }
+  return count;
 }

@@ -56,7 +56,7 @@ t.test('the result parses to the same object with the new value, whatever the ob
     const value = { first: make(0), model: make(0), last: make(0) };
     const text = JSON.stringify(value, null, random(2) * 2);
     t.same(JSON.parse(edit(text, { model: '"new"' })), { ...value, model: 'new' });
-    const outline = { commas: [], members: 0 };
+    const outline = { commas: [], members: 0, values: 0 };
     await parseInSlices(Buffer.from(text), { values: 10_000, outline });
     const { body, commas = [] } = withMembers(Buffer.from(text), { model: '"né,w"', added: '{"a":[1,2]}', other: '"é"' }, outline);
     const names = ['first', 'model', 'last', 'added', 'other'];

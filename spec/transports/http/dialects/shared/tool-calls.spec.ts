@@ -1,5 +1,6 @@
 import t from 'tap';
-import { ArgumentBudget, argumentsOf, callIdOf, customInput, customTool } from '../../../../../transports/http/dialects/shared/tool-calls.ts';
+import { parseJson } from '../../../../../core/base/json.ts';
+import { ArgumentBudget, argumentsOf, argumentValues, callIdOf, customInput, customTool } from '../../../../../transports/http/dialects/shared/tool-calls.ts';
 
 t.test('a custom tool gets its text; arguments of another form are given as JSON', async (t) => {
   t.equal(customInput({ arguments: { input: 'x\n"y"' } }), 'x\n"y"');
@@ -48,4 +49,13 @@ t.test('arguments as text have limits, in all calls of a request together', asyn
   for (let call = 0; call < 9; call += 1) argumentsOf(list(10_000), 'a', budget);
   t.throws(() => argumentsOf(list(90_000), 'b', budget), { message: /^b has too many values/ });
   t.same(argumentsOf('x'.repeat(2_000_000), 'c', budget), { value: 'x'.repeat(2_000_000) }, 'a long text is one');
+});
+
+t.test('the values of all arguments are counted, but not of those that are too deep to be looked through', async (t) => {
+  const deep = parseJson(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`) as Record<string, unknown>;
+  const calls = (...given: Record<string, unknown>[]) => ({
+    role: 'assistant' as const,
+    toolCalls: given.map((args) => ({ id: 'c', name: 'f', arguments: args })),
+  });
+  t.equal(argumentValues([{ role: 'user', content: 'hi' }, calls({ a: [1, 2] }, {}), calls({ b: { c: 1 } }, deep)]), 5);
 });
