@@ -8,7 +8,7 @@ import { killPayments } from '../support/tools/kill-rig.ts';
 
 t.setTimeout(300_000);
 
-const KILLS = sweep(60, 2);
+const KILLS = sweep(60, 1);
 /** How much is paid in each round. */
 const SIZE = { blocks: sweep(3, 2), messages: sweep(2, 1) };
 

@@ -21,7 +21,8 @@ const PING = 9;
 const PONG = 10;
 const ALIVE = '{"type":"ping"}';
 const MAX_BYTES = 16_384;
-const CHANGES = sweep(2000, 250);
+const CHANGES = sweep(2000, 150);
+const STEADY = sweep(60, 25);
 
 type Outcome = number | RegExp;
 type Case = readonly [title: string, parts: readonly (FrameParts | Buffer)[], outcome: Outcome];
@@ -337,7 +338,7 @@ t.test('F96 to F99: subscriptions', async (t) => {
     }
     await until('the burst is told', () => reader.frames.length > 1);
     const { length: afterBurst } = reader.frames;
-    for (let n = 0; n < 60; n += 1) {
+    for (let n = 0; n < STEADY; n += 1) {
       edit(world, 'block-1', `steady ${n}`);
       await delay(50);
     }
