@@ -1,6 +1,6 @@
 import t from 'tap';
 import { QUICK_TEXT } from '../../../../core/base/json-place.ts';
-import { notJson, notUtf8, tooLarge, tooMuch } from '../../../../transports/http/wire/body-faults.ts';
+import { notJson, notUtf8, shredded, tooLarge, tooManyValues, tooMuch } from '../../../../transports/http/wire/body-faults.ts';
 
 const faultOf = (text: string): Error => {
   try {
@@ -33,5 +33,8 @@ t.test('other faults name their limit', async (t) => {
     code: 'INVALID_REQUEST',
     message: 'The body contains more than 5 JSON values; send fewer.',
   });
+  t.match(tooManyValues('values', 5).message, /more than 5 JSON values/);
+  t.match(tooManyValues('fields', 5).message, /an object with more than 5 fields/);
+  t.match(shredded(9, 3).message, /more than 9 chunks of less than 3 bytes; send it with a Content-Length/);
   t.match(tooLarge(7), { code: 'BODY_TOO_LARGE', message: 'The body is larger than 7 bytes.' });
 });
