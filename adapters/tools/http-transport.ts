@@ -3,7 +3,8 @@
 // one-post: a call is one POST through our own outbound client: nothing is repeated, no redirect is followed, no answer is compressed, and the headers with secrets go to the
 //   origin of the entry alone. Only what the server has refused for its token, and so has not begun, is sent once more, with another one.
 // told-end: an answer that ends without the message that was asked for fails its call at once. The transport of the package would wait for the time limit.
-// own-limit: an answer that is too large or too deep fails its call alone. So does one with too much beside it in a minute: a long call may tell of its progress all the while.
+// own-limit: an answer that is too large or too deep fails its call alone. So does one beside which too much else comes within a
+//   minute. That is counted by the minute, since a long call may tell of its progress all the while.
 // in-turns: of many notices beside an answer, some of each kind are handed on (notices.ts).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';

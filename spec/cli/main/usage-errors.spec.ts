@@ -41,14 +41,17 @@ class Hide extends Tell {
 const cli = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label', enableColors: false });
 for (const command of [Ask, Tell, Move, Hide, HideSome]) cli.register(command);
 
-function refusal(...argv: string[]): string[] {
+/** What is said of words that the command line refuses. */
+function refusedLines(of: ReadableCli, argv: string[], paths: string[][] = []): string[] {
   try {
-    cli.process(argv, ReadableCli.defaultContext);
+    of.process(argv, ReadableCli.defaultContext);
   } catch (error) {
-    return usageLines(error, argv);
+    return usageLines(error, argv, paths);
   }
   throw new Error('it was not refused');
 }
+
+const refusal = (...argv: string[]) => refusedLines(cli, argv);
 
 t.test('each mistake is named in one line, with a hint', async (t) => {
   t.equal(refusal('ask', '--who', 'me')[0], 'blockhouse: ask needs <what>.');
@@ -96,14 +99,7 @@ t.test('what was typed is never repeated', async (t) => {
 
 t.test('an unknown subcommand is named, with those that there are', async (t) => {
   const paths = [['tell'], ['tell', 'more'], ['tell', 'most']];
-  const lines = (...argv: string[]): string[] => {
-    try {
-      cli.process(argv, ReadableCli.defaultContext);
-    } catch (error) {
-      return usageLines(error, argv, paths);
-    }
-    throw new Error('it was not refused');
-  };
+  const lines = (...argv: string[]) => refusedLines(cli, argv, paths);
   t.same(lines('tell', 'mroe'), ['blockhouse: There is no command tell mroe; did you mean tell more?', 'There are tell more, tell most.']);
   t.same(lines('tell', 'less'), ['blockhouse: There is no command tell less.', 'There are tell more, tell most.']);
   t.notMatch(lines('tell', 'sk-Canary123').join(' '), 'Canary');
@@ -118,14 +114,7 @@ t.test('a word behind a group that lists something when it is alone is a subcomm
   const own = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label', enableColors: false });
   own.register(List);
   const paths = [...List.paths, ['bag', 'group', 'set'], ['bag', 'group', 'rm']];
-  const lines = (...argv: string[]): string[] => {
-    try {
-      own.process(argv, ReadableCli.defaultContext);
-    } catch (error) {
-      return usageLines(error, argv, paths);
-    }
-    throw new Error('it was not refused');
-  };
+  const lines = (...argv: string[]) => refusedLines(own, argv, paths);
   t.same(lines('bag', 'gruop'), ['blockhouse: There is no command bag gruop; did you mean bag group?', 'There are bag ls, bag list, bag group.']);
   t.equal(lines('bag', 'ls', 'x')[0], 'blockhouse: There is one argument too many.');
   t.equal(lines('bag', '--nope')[0], 'blockhouse: There is no option --nope.');
@@ -142,14 +131,7 @@ t.test('a third word that is missing or unknown is named, with those that there 
   const own = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label', enableColors: false });
   for (const command of [Tell, Keep]) own.register(command);
   const paths = [['tell'], ['tell', 'secret', 'set'], ['tell', 'secret', 'rm']];
-  const lines = (...argv: string[]): string[] => {
-    try {
-      own.process(argv, ReadableCli.defaultContext);
-    } catch (error) {
-      return usageLines(error, argv, paths);
-    }
-    throw new Error('it was not refused');
-  };
+  const lines = (...argv: string[]) => refusedLines(own, argv, paths);
   own.register(Ask);
   paths.push(['ask']);
   t.equal(lines('ask', '--who', 'me')[0], 'blockhouse: ask needs <what>.', 'a command of one word is no such group');

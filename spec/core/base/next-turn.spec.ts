@@ -70,35 +70,33 @@ t.test('all short work that waits has the same turn, however much of another cal
   await Promise.all(large);
 });
 
-t.test('one who wants a turn alone has one for each ten milliseconds of short work', async (t) => {
+/** Eight pieces of short work of five milliseconds each; `done` says how many are. */
+function shortWork(t: Test) {
   const clock = stoppedClock(t);
-  let short = 0;
+  let count = 0;
   const one = async (): Promise<void> => {
     await sharedTurn('short');
-    short += 1;
+    count += 1;
     clock.pass(5);
   };
-  const all = Promise.all(Array.from({ length: 8 }, one));
+  return { clock, all: Promise.all(Array.from({ length: 8 }, one)), done: () => count };
+}
+
+t.test('one who wants a turn alone has one for each ten milliseconds of short work', async (t) => {
+  const { all, done } = shortWork(t);
   await nextTurn('large');
-  t.equal(short, 2);
+  t.equal(done(), 2);
   await all;
   await nextTurn();
 });
 
 t.test('after ten milliseconds of short work, those who want a turn alone share five: a large body has many short pieces', async (t) => {
   await new Promise((resolve) => setImmediate(resolve)); // the turn of the test before
-  const clock = stoppedClock(t);
-  let short = 0;
-  const one = async (): Promise<void> => {
-    await sharedTurn('short');
-    short += 1;
-    clock.pass(5);
-  };
-  const all = Promise.all(Array.from({ length: 8 }, one));
+  const { clock, all, done } = shortWork(t);
   const had: number[] = [];
   for (let piece = 0; piece < 8; piece += 1) {
     await nextTurn('large');
-    had.push(short);
+    had.push(done());
     clock.pass(1);
   }
   t.strictSame(had, [2, 2, 2, 2, 2, 4, 4, 4]);

@@ -17,7 +17,7 @@ export const FREE_BODY_BYTES = 64 * 1024;
 /** Bodies up to here are small. */
 const SMALL_BODY_BYTES = MIB;
 const RETRY_AFTER_MS = 2000;
-/** What a JSON value takes once it is parsed, besides its text: nothing for many a text, some bytes for a number, a hundred for an object. */
+/** What a JSON value takes once it is parsed, besides its text: some bytes for a number, a hundred for an object, and nothing for most texts. */
 export const VALUE_BYTES = 24;
 /** What a body of usual size is parsed to is not counted. */
 export const FREE_VALUES = 500;

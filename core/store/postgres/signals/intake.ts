@@ -1,6 +1,6 @@
 // What a server hears of others, within bounds: each role of the database that knows the names of the channels may speak there as fast as it can.
 //
-// a-part-of-the-time: notices take MOST_MS of each WINDOW_MS, and the one that goes beyond that. Further ones of the time are left out, which loses nothing: they are hints.
+// a-part-of-the-time: once notices have taken MOST_MS of a WINDOW_MS, the further ones of that time are left out. That loses nothing: they are hints.
 // told-once: after a time in which some were left out, `onLost` says so, once for all of AFTER_MS.
 
 /** What is done with notices. */

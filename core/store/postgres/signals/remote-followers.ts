@@ -1,7 +1,7 @@
 // Servers that follow the replies of this one's blocks. Each gets the pieces of all streams that it follows, joined for a tenth of a second.
 //
 // forgotten: a follower says again that it follows, or is forgotten.
-// few: so many servers follow a block, and so many follow in all. Further ones, which nobody has but who makes up servers, read what is saved.
+// few: so many servers follow a block, and so many follow in all. No real workspace has more of them, and further ones read what is saved.
 // before-it-is-ours: nobody may have the block yet that a server follows. It is remembered until this server has it.
 import type { Item, Step } from './notices.ts';
 
