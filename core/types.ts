@@ -1440,6 +1440,8 @@ export type RunRecord = {
   readonly calls: readonly RunCall[];
   readonly usage: Usage | null;
   readonly costUsd: number | null;
+  /** USD that it costs at least, where only that is known */
+  readonly leastUsd?: number;
   readonly latencyMs: number;
   readonly ttftMs: number | null;
   readonly stopReason: string;

@@ -184,12 +184,13 @@ const answer = object(
     calls: listOf(RunCall),
     usage: orNull(Usage),
     costUsd: money,
+    leastUsd: { ...number, description: 'USD that it costs at least, where only that is known' },
     latencyMs: number,
     ttftMs: orNull(number),
     stopReason: string,
     state: { ...anyObject, description: 'Opaque state of the provider' },
   },
-  ['state'],
+  ['leastUsd', 'state'],
 );
 const ask = object({ t: name('ask'), call, approval: Approval });
 const decision = object(

@@ -308,7 +308,7 @@ export function useOf(state: RunState): RunUse {
     if (answer === undefined) continue;
     steps += 1;
     tokens += answer.usage?.totalTokens ?? 0;
-    usd += answer.costUsd ?? 0;
+    usd += answer.costUsd ?? answer.leastUsd ?? 0;
     ms += answer.latencyMs;
     const sent = ofStep.filter(({ tries }) => tries > 0);
     calls += sent.length;

@@ -23,6 +23,8 @@ export interface Bill {
   readonly usage: Usage;
   /** USD; null when the price is not known. */
   readonly costUsd: number | null;
+  /** USD that it costs at least, where only that is known. */
+  readonly leastUsd?: number;
   readonly latencyMs: number;
   /** Milliseconds to the first text; null when there was none. */
   readonly ttftMs: number | null;
@@ -118,7 +120,8 @@ export class Billing {
     const { id, block, purpose, messageId, key: sentWith, step, credential, usage, latencyMs, ttftMs, failed } = call;
     const { provider, model } = call.candidate;
     const costUsd = await this.#costOf(call.pricedAs, usage);
-    const leastUsd = costUsd === null ? await this.#leastOf(call.pricedAs, usage) : null;
+    const least = costUsd === null ? await this.#leastOf(call.pricedAs, usage) : null;
+    const atLeast = least === null ? {} : { leastUsd: least };
     const at = new Date(now()).toISOString();
     const key = credential === undefined ? {} : { credential };
     const line = {
@@ -131,14 +134,14 @@ export class Billing {
       purpose,
       usage,
       costUsd,
-      ...(leastUsd !== null && { leastUsd }),
+      ...atLeast,
       messageId,
       ...(step !== undefined && { step }),
       ...(failed && { failed: true as const }),
     };
     if (sentWith !== undefined) await this.#options.countForKey?.({ ...line, key: sentWith, latencyMs, ttftMs });
     const isHanded = call.isSettledNext === true && !failed && ledger.hand !== undefined;
-    const bill: Bill = { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed, ...(isHanded && { handed: line }) };
+    const bill: Bill = { at, provider, model, usage, costUsd, ...atLeast, latencyMs, ttftMs, failed, ...(isHanded && { handed: line }) };
     if (isHanded) ledger.hand?.(line);
     else await ledger.append(line).catch((error: unknown) => ledgerFault(error, bill));
     bus.emit('call.billed', { call: call.call, block, provider, model, purpose, usage, costUsd });

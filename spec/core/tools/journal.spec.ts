@@ -136,6 +136,8 @@ t.test('each limit makes the run conclude, and equal calls do that were refused 
     answerRecord(step, [PAY]),
     { t: 'refused', call: `${step}.1`, code: 'same-call', note: '' } as const,
   ]);
+  const withLeast = { ...(answerRecord(2, [PAY]) as object), costUsd: null, leastUsd: 0.5 } as RunRecord;
+  t.equal(mustConclude(state(runRecord({ usd: 0.5 }), ...used.slice(1), modelRecord(2), withLeast)), true, 'what an answer costs at least counts');
   t.equal(mustConclude(state(...used, ...refused.slice(0, 3))), false);
   t.equal(mustConclude(state(...used, ...refused)), true);
   t.equal(mustConclude(state()), false);

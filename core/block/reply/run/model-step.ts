@@ -180,6 +180,7 @@ export class ModelStep {
       calls: asked.map((call, index) => recordOfCall(call, index + 1, tools())),
       usage: bill.usage,
       costUsd: bill.costUsd,
+      ...(bill.leastUsd !== undefined && { leastUsd: bill.leastUsd }),
       latencyMs: bill.latencyMs,
       ttftMs: bill.ttftMs,
       stopReason,
