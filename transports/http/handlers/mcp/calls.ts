@@ -65,8 +65,8 @@ async function listBlocks({ core, key }: RouteContext, args: unknown): Promise<O
   let cursor: string | null | undefined;
   do {
     const { entries, next } = await core.blocks.page({ limit: PAGE_OF_BLOCKS, cursor: cursor ?? undefined });
-    for (const { name, config, status, queue } of entries)
-      if (key === undefined || mayReachBlock(key, name)) found.push({ name, description: config.description ?? '', status, queue });
+    for (const { name, config, status, state, queue } of entries)
+      if (key === undefined || mayReachBlock(key, name)) found.push({ name, description: config.description ?? '', status, state, queue });
     cursor = next;
   } while (cursor !== null && found.length <= MAX_BLOCKS);
   return asData({ blocks: found.slice(0, MAX_BLOCKS), more: found.length > MAX_BLOCKS });

@@ -52,12 +52,16 @@ export const TOOLS = {
       {
         blocks: {
           type: 'array',
-          items: open({ name: text, description: text, status: text, queue: { type: 'integer', description: 'Messages that wait for an answer' } }, [
-            'name',
-            'description',
-            'status',
-            'queue',
-          ]),
+          items: open(
+            {
+              name: text,
+              description: text,
+              status: text,
+              state: { ...text, description: 'More exactly: such as paused, or waiting-approval while a person has to decide' },
+              queue: { type: 'integer', description: 'Messages that wait for an answer' },
+            },
+            ['name', 'description', 'status', 'state', 'queue'],
+          ),
         },
         more: { type: 'boolean', description: 'True if there are more than are listed' },
       },
