@@ -23,6 +23,7 @@ export const MESSAGES: Protocol = {
   passesHeader: (name, value) => name !== VERSION || (DATE.test(value) && value >= FIRST_VERSION),
   answerHeaders: /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|anthropic-ratelimit-.+)$/,
   marks: ['"message_', '"error"', 'event: error', 'event:error'],
+  ofModel: '"type"',
   readFrame,
   answerMembers: ['usage', 'type', 'error', 'id', 'model', 'stop_reason'],
   readFacts: ({ id, model, stop_reason: reason }) => ({ ...toldAnswer(id, model), stopReason: readStopReason(reason) }),

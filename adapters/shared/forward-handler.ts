@@ -7,18 +7,18 @@
 // searched-once: bytes are searched for the end of their frame when they come, and not again.
 // error-is-error: a body or a first frame that says that the request failed is a failure, whatever its status. Nothing of it reaches the client, so another
 //   attempt may follow. Comments before it wait for it, since they would open the client's stream.
-// no-echo: headers, error answers, whole answers that report a failure, and frames with an error go out without the secrets of the call. A frame that is too long to be searched is replaced by an
-//   error of ours. What a model writes goes out as it is.
+// no-echo: headers, error answers, whole answers that report a failure, frames with an error, comments, and frames that have nothing of an answer go out without the secrets of the call. A frame
+//   with an error that is too long to be searched is replaced by an error of ours. What a model writes goes out as it is.
 import type { IncomingHttpHeaders } from 'node:http';
 import { Chunks } from '../../core/base/chunks.ts';
 import { tryParseJson } from '../../core/base/json.ts';
-import { skipBlanks } from '../../core/base/json-members.ts';
 import { endOfFirstFrame, endOfFrames } from '../../core/base/sse-frames.ts';
 import { ANSWER_LIMITS, BlockhouseError, type ForwardCall, type ProviderFault, type ReportedUsage, secretsOf } from '../../core/index.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
 import { longMembersIn, membersIn } from './answer-members.ts';
-import { dataOf, eventOf, LINE_ENDS } from './frame-text.ts';
+import { hasOther, type Marks, marksOf, saysMore } from './frame-marks.ts';
+import { cleanComments, cleanFrame, dataOf, eventOf, hasComment, LINE_ENDS } from './frame-text.ts';
 import { readerOf } from './long-json.ts';
 import { type FrameFacts, type Protocol, usageOfWhole } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
@@ -29,12 +29,12 @@ import { BodyCollector, tellsUse, toError, tooLarge } from './response-handlers.
 
 /** Frames with an error that are longer together are not searched for secrets and do not go out: the search of a megabyte takes half a second. */
 const ERROR_FRAME_BYTES = 64 * 1024;
+/** So much of the other frames of a stream is searched: what no model writes is short. */
+const SEARCHED_BYTES = 256 * 1024;
 /** More than the comments of any provider before its first frame with data; beyond it, they go out. */
 const SILENCE_BYTES = 4096;
-const COLON = 58;
 const LF = 10;
 const CR = 13;
-const NULL = Buffer.from('null');
 const COMMENT = /^\s*(?::|$)/;
 /** What no header may hold: other HTTP servers and terminals obey it. */
 const UNFIT = /[^\t\x20-\x7e]/;
@@ -65,6 +65,8 @@ export class ForwardHandler implements UpstreamHandler {
   #error: ProviderError | undefined;
   /** Of all frames with an error. */
   #errorBytes = 0;
+  /** Of frames without an error that were searched for secrets. */
+  #searchedBytes = 0;
   /** The client has got the frame of the error. */
   #isErrorSent = false;
   /** The provider has reported that it worked on the request. */
@@ -163,10 +165,10 @@ export class ForwardHandler implements UpstreamHandler {
   /** False asks for a pause. */
   #pass(frames: Buffer): boolean {
     if (!this.#hasBegun && this.#held.bytes + frames.length <= SILENCE_BYTES && isSilent(frames)) {
-      this.#held.add(frames); // error-is-error
+      this.#held.add(cleanFrame(frames.toString('utf8'), false, this.#secrets()) ?? frames); // error-is-error
       return true;
     }
-    if (!saysMore(frames, this.#marks)) return this.#put(frames);
+    if (!saysMore(frames, this.#marks) && !hasOther(frames, this.#marks)) return this.#put(frames);
     let kept = true;
     let isFirst = !this.#hasBegun;
     const parts: Buffer[] = [];
@@ -199,7 +201,7 @@ export class ForwardHandler implements UpstreamHandler {
     assertFewLines(frame);
     const text = withoutMark(frame.toString('utf8'));
     const data = dataOf(text);
-    if (data === undefined) return COMMENT.test(text) ? { isKept: true, isCut: false } : this.#strange(text);
+    if (data === undefined) return this.#strange(text, !COMMENT.test(text));
     const { frameMembers } = this.#protocol;
     const record = frameMembers === undefined ? data : shortened(data, frameMembers);
     assertRecord(record); // bounded
@@ -211,13 +213,28 @@ export class ForwardHandler implements UpstreamHandler {
     if (mayEnd === true) this.#mayEnd = true;
     if (error !== undefined) return { isCut, ...this.#readError(error, text, data) };
     if (isCut) return this.#strange(text);
-    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut };
+    const clean = this.#cleanBeside(text, data);
+    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut, ...(clean !== undefined && { clean }) };
   }
 
   /** no-echo. What is no frame of the protocol may be the text of a failure. */
-  #strange(frame: string): { readonly isKept: boolean; readonly isCut: boolean; readonly clean?: Buffer } {
-    const clean = frame.length > ERROR_FRAME_BYTES ? undefined : cleanFrame(frame, false, this.#secrets());
-    return { isKept: true, isCut: true, ...(clean !== undefined && { clean }) };
+  #strange(frame: string, isCut = true): { readonly isKept: boolean; readonly isCut: boolean; readonly clean?: Buffer } {
+    const clean = this.#searched(frame, (secrets) => cleanFrame(frame, false, secrets));
+    return { isKept: true, isCut, ...(clean !== undefined && { clean }) };
+  }
+
+  /** no-echo. What no model has written: comments, and a frame that has nothing of an answer. */
+  #cleanBeside(frame: string, data: string): Buffer | undefined {
+    const isOfModel = eventOf(frame) !== '' || frame.includes(this.#protocol.ofModel);
+    if (!isOfModel) return this.#searched(frame, (secrets) => cleanFrame(frame, tryParseJson(data) !== undefined, secrets));
+    return hasComment(frame) ? this.#searched(frame, (secrets) => cleanComments(frame, secrets)) : undefined;
+  }
+
+  /** no-echo. Undefined for what passes as it is. */
+  #searched(frame: string, clean: (secrets: readonly string[]) => Buffer | undefined): Buffer | undefined {
+    if (frame.length > ERROR_FRAME_BYTES || this.#searchedBytes > SEARCHED_BYTES) return undefined;
+    this.#searchedBytes += frame.length;
+    return clean(this.#secrets());
   }
 
   /** no-echo. */
@@ -318,44 +335,6 @@ function assertFewLines(frame: Buffer): void {
   }
 }
 
-/** What makes a frame worth reading, as bytes. */
-interface Marks {
-  readonly texts: readonly Buffer[];
-  /** Names of members, in their quotes. */
-  readonly members: readonly Buffer[];
-}
-
-const knownMarks = new WeakMap<Protocol, Marks>();
-
-/** Made once for each protocol. */
-function marksOf(protocol: Protocol): Marks {
-  const known = knownMarks.get(protocol);
-  if (known !== undefined) return known;
-  const marks = {
-    texts: protocol.marks.map((mark) => Buffer.from(mark)),
-    members: (protocol.members ?? []).map((name) => Buffer.from(JSON.stringify(name))),
-  };
-  knownMarks.set(protocol, marks);
-  return marks;
-}
-
-/** False for frames of which only their bytes matter, as most do. */
-function saysMore(frames: Buffer, { texts, members }: Marks): boolean {
-  for (const text of texts) if (frames.indexOf(text) >= 0) return true;
-  for (const name of members) {
-    for (let at = frames.indexOf(name); at >= 0; at = frames.indexOf(name, at + name.length)) if (!isNull(frames, at + name.length)) return true;
-  }
-  return false;
-}
-
-/** True if the member whose name ends here is surely null. Servers write JSON with any blanks, and one that spans several data lines is read to be sure. */
-function isNull(frames: Buffer, nameEnd: number): boolean {
-  const colon = skipBlanks(frames, nameEnd);
-  if (frames[colon] !== COLON) return false;
-  const start = skipBlanks(frames, colon + 1);
-  return frames.subarray(start, start + NULL.length).equals(NULL);
-}
-
 function withFault(failure: BlockhouseError, providerFault: ProviderFault | undefined): BlockhouseError {
   if (providerFault === undefined) return failure;
   const { code, message, retryAfterMs, upstreamStatus, retryable, mayHaveRun, isTimeout, refusedFor } = failure;
@@ -383,12 +362,6 @@ function pick(headers: IncomingHttpHeaders, wanted: RegExp, secrets: readonly st
 /** no-echo. A value of a header without what no header may hold. */
 function withoutEcho(raw: string, secrets: readonly string[]): string {
   return redact(UNFIT.test(raw) ? raw.replace(ALL_UNFIT, '') : raw, secrets);
-}
-
-/** A frame without secrets (no-echo); undefined if it had none. Strings of JSON don't span lines. */
-function cleanFrame(frame: string, isJson: boolean, secrets: readonly string[]): Buffer | undefined {
-  const clean = frame.replace(/[^\r\n]+/g, (line) => (isJson && line.startsWith('data:') ? redactJson(line, secrets) : redact(line, secrets)));
-  return clean === frame ? undefined : Buffer.from(clean);
 }
 
 /** True for comments alone. */

@@ -39,6 +39,8 @@ export interface Protocol {
   readonly answerHeaders: RegExp;
   /** A frame without any of these texts, and without any of `members`, says nothing that matters here, so it is not read. */
   readonly marks: readonly string[];
+  /** What each frame has in which a model has written, unless it is named by an `event:` line. */
+  readonly ofModel: string;
   /** Names of members, at any depth, that matter unless they are null. */
   readonly members?: readonly string[];
   /** What `readFrame` reads of a frame, for a protocol whose frames may repeat the whole request and its answer. */

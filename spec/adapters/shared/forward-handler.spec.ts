@@ -13,6 +13,7 @@ const PROTOCOL: Protocol = {
   requestHeaders: [],
   answerHeaders: /^x-kept$/,
   marks: ['end', 'used', 'broken', 'error'],
+  ofModel: '"',
   members: ['count'],
   sumOfChoices: (all) => ({ outputTokens: [...all].reduce((sum, { outputTokens = 0 }) => sum + outputTokens, 0) }),
   readFrame: (data) => ({
@@ -365,6 +366,40 @@ t.test('a frame that is none, or none of the protocol, goes out without the key 
       t.equal(got.join(''), `data: a\n\n${clean}${end}data: end\n\n`);
     }
   }
+});
+
+t.test('comments, and a frame that has nothing of an answer, go out without the key; what a model has written goes out as it came', async (t) => {
+  const own = `data: {"said": "${KEY}"}`;
+  for (const [frame, clean] of [
+    [`: tried ${KEY}`, ': tried [redacted]'],
+    [`data: no answer with ${KEY}`, 'data: no answer with [redacted]'],
+    [`data: [1, ${KEY.replaceAll('-', '')}]`, `data: [1, ${KEY.replaceAll('-', '')}]`],
+    [`: tried ${KEY}\n${own}`, `: tried [redacted]\n${own}`],
+    [own, own],
+    [`event: said\ndata: ${KEY}`, `event: said\ndata: ${KEY}`],
+  ] as const) {
+    for (const before of ['', `${own}\n\n`]) {
+      const { reader, got } = handler();
+      reader.head(200, STREAM);
+      feed(reader, `${before}${frame}\n\n${own}\n\n`, 'data: end\n\n');
+      await reader.end();
+      t.equal(got.join(''), `${before}${clean}\n\n${own}\n\ndata: end\n\n`);
+    }
+  }
+  const { reader, got } = handler();
+  reader.head(200, STREAM);
+  feed(reader, `: tried ${KEY}\n\n`, `${own}\n\n`, 'data: end\n\n');
+  await reader.end();
+  t.equal(got.join(''), `: tried [redacted]\n\n${own}\n\ndata: end\n\n`, 'a comment that waited for the first frame');
+});
+
+t.test('the comments of a stream are searched up to a limit, so that very many cost no more', async (t) => {
+  const { reader, got } = handler();
+  reader.head(200, STREAM);
+  const comments = `: ${'x'.repeat(60_000)}\n\n`;
+  feed(reader, 'data: "a"\n\n', ...Array<string>(5).fill(comments), `: ${KEY}\n\n`, 'data: end\n\n');
+  await reader.end();
+  t.match(got.join(''), KEY);
 });
 
 t.test('a frame is passed on wherever it is cut, and a border that comes in two pieces ends it', async (t) => {

@@ -1,7 +1,9 @@
 // Serves the count of tokens of a dialect: as the provider of the model counts them, or estimated. Never an inference.
 import { assertMayAsk, isBlockTarget } from '../../../core/index.ts';
 import type { Dialect, DialectRequest } from '../dialects/shared/dialect.ts';
+import { argumentValues } from '../dialects/shared/tool-calls.ts';
 import { readCompatibleBody } from '../wire/body.ts';
+import { takeParsed } from '../wire/body-room.ts';
 import { ok, type Reply } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 import { headersOf } from './answer-headers.ts';
@@ -17,6 +19,7 @@ export const countTokens =
     const { value, turn } = await readCompatibleBody(context);
     if (key !== undefined) assertMayAsk(key, fields, value);
     const request = read(value);
+    takeParsed(context, argumentValues(request.chat.messages));
     if (turn !== undefined) await turn();
     const [target] = await targetsOf(context, request.model);
     if (target === undefined) throw new Error('An alias without a model.');

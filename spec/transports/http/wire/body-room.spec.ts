@@ -199,6 +199,17 @@ t.test('what bodies are parsed to has a room of its own, however few bytes they 
   const call = (objects: number) => server.call('POST', '/v1/responses', { body: { model: 'ollama/m', input: input(objects) } });
   t.match(await call(8000), { status: 429 }, 'as text within the body');
   t.match(await call(10), { status: 200 });
+  const counted = (objects: number) => {
+    const used = { type: 'tool_use', id: 'c', name: 'f', input: JSON.stringify({ y: Array.from({ length: objects }, () => ({})) }) };
+    const messages = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: [used] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'x' }] },
+    ];
+    return server.call('POST', '/v1/messages/count_tokens', { body: { model: 'ollama/m', messages } });
+  };
+  t.match(await counted(8000), { status: 429 }, 'where tokens are counted, too');
+  t.match(await counted(10), { status: 200 });
   t.match(await ask('x'.repeat(40_000), 10), { status: 200 }, 'a usual one passes');
   client.socket.destroy();
   await until(async () => (await ask('hi', 16_000)).status === 200, 'room when the holder has left');
