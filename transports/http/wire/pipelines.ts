@@ -6,8 +6,8 @@
 // back-pressure: a waiting request begins when fewer than MAX_AT_ONCE of its connection are in work, and its client has read what it got.
 // one-a-turn: in a turn of the event loop at most PER_TURN waiting requests begin, and one of each connection: its answer then counts when the next one is due.
 // stop-reading: a connection with READ_UNTIL waiting requests is not read.
-// one-burst: once MAX_PARSED waiting requests have come in one turn, no other connection is read in it. What a turn parses holds up everybody, and none of it can
-//   be freed before the turn ends, even if its connection is closed.
+// one-burst: once MAX_PARSED waiting requests, or what costs as much, have come in one turn, no other connection is read in it. What a turn parses holds up everybody, and none of
+//   it can be freed before the turn ends, even if its connection is closed.
 // kept-first: of the connections that are not read, those that have had an answer and have never sent ahead are read again first, and in a turn of their own. One
 //   that is held again before it was read keeps its place.
 // all-closed: when a client leaves, the answers behind its oldest one are closed, too. Node closes only that one, and what waits for the end of the others would
@@ -22,6 +22,8 @@ const MAX_AT_ONCE = 8;
 const READ_UNTIL = 32;
 const PER_TURN = 16;
 const MAX_PARSED = 1024;
+/** A head of thousands of headers takes as long to parse as so many requests. */
+const HEAVY_HEAD = 40;
 /** The most connections that are read again in one turn. */
 const RELEASED = 32;
 /** Each takes 2 to 3 KB. One connection can't have that many: 64 KiB are 3,600 of the shortest requests. */
@@ -84,12 +86,24 @@ export class Pipelines {
     line.waiting.push({ res, begin });
     this.#crowded.add(line);
     this.#waiting += 1;
-    this.#parsed += 1;
     if (line.waiting.length === READ_UNTIL) line.socket.pause();
-    if (this.#parsed === MAX_PARSED) this.#holdOthers();
+    this.#countParsed(1);
     if (this.#waiting > this.#maxWaiting) this.#cut();
     else if (hasRoom(line)) this.#ready.add(line);
     this.#beginSoon();
+  }
+
+  /** A request has come that has more headers than any may have. */
+  readHeavyHead(): void {
+    this.#countParsed(HEAVY_HEAD);
+    this.#beginSoon();
+  }
+
+  /** one-burst. */
+  #countParsed(requests: number): void {
+    const before = this.#parsed;
+    this.#parsed += requests;
+    if (before < MAX_PARSED && this.#parsed >= MAX_PARSED) this.#holdOthers();
   }
 
   /** one-burst. */

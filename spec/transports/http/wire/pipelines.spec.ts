@@ -158,6 +158,20 @@ t.test('a connection that has never sent ahead is read again before those that m
   t.equal(others[0], kept.socket.localPort);
 });
 
+t.test('after some heads of very many headers, no other connection is read in the same turn', async (t) => {
+  const pipelines = new Pipelines(() => undefined);
+  const { port, resumed } = await holdingServer(t, pipelines);
+  const strangers = await Promise.all(Array.from({ length: 3 }, () => RawClient.connect(t, port)));
+  await until(() => resumed.length === 3, 'they are read');
+  resumed.length = 0;
+  for (let n = 0; n < 25; n += 1) pipelines.readHeavyHead();
+  for (let n = 0; n < 5; n += 1) await turn();
+  t.equal(resumed.length, 0, 'fewer hold up nobody for long');
+  for (let n = 0; n < 26; n += 1) pipelines.readHeavyHead();
+  await until(() => resumed.length === 3, 'those that were held are read again');
+  t.ok(strangers.every(({ closed }) => !closed));
+});
+
 t.test('when a client leaves, the answers behind its oldest one are closed, and errors have their stack as before', async (t) => {
   const pipelines = new Pipelines(() => undefined);
   const { port, begun } = await holdingServer(t, pipelines);
