@@ -23,11 +23,6 @@ export interface GuardOptions {
  */
 export const MAX_HEADERS = 250;
 
-/** True for a request some of whose headers may be missing in what Node says of it. */
-export function hasTooManyHeaders({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
-  return rawHeaders.length > 2 * MAX_HEADERS;
-}
-
 const FOREIGN_PAGE =
   'Requests from web pages of other sites are refused. To let the pages of an origin call /v1, add it to BLOCKHOUSE_WEB_ORIGINS and restart the server.';
 
@@ -37,7 +32,7 @@ const FOREIGN_PAGE =
  * Throws HEADERS_TOO_LARGE for one with so many headers that some of them are not known.
  */
 export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void {
-  if (hasTooManyHeaders(req)) throw new BlockhouseError('HEADERS_TOO_LARGE', `The request has more than ${MAX_HEADERS} headers.`);
+  if (req.rawHeaders.length > 2 * MAX_HEADERS) throw new BlockhouseError('HEADERS_TOO_LARGE', `The request has more than ${MAX_HEADERS} headers.`);
   // Node's parser also accepts versions 0.9 and 2.0.
   if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') throw invalidRequest('', 'The request is not valid HTTP/1.1.');
   const host = req.headers.host?.toLowerCase() ?? '';

@@ -28,7 +28,7 @@ import {
 import { prefixed } from '../../core/base/kept-text.ts';
 import { isLinkPath } from '../../core/base/url.ts';
 import { letNewcomersIn } from '../../core/base/next-turn.ts';
-import { assertOwnHost, bearerToken, gatewayTokens, hasTooManyHeaders, inboundRequestId, targetPath } from '../guard.ts';
+import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, isInAnotherAnswer } from '../raw-answer.ts';
 import { isOwners, TOKEN_HINT, wrongTokensOf } from '../wrong-tokens.ts';
@@ -177,7 +177,7 @@ export class Front {
   serve(req: IncomingMessage, res: ServerResponse, refusal?: BlockhouseError): void {
     // After a reset, Node's parser still delivers the requests that it has buffered. Nobody waits for their answers, so nothing may be done for them.
     if (req.socket.destroyed) return;
-    if (hasTooManyHeaders(req)) this.pipelines.readHeavyHead();
+    this.pipelines.noteRead();
     if (res.socket === null)
       this.pipelines.wait(res, () => void this.#serve(req, res, refusal)); // another answer of this connection is open
     else void this.#serve(req, res, refusal);
@@ -295,6 +295,7 @@ export class Front {
   #belongs(res: ServerResponse, owner: string): void {
     unreadAnswers.belongs(res, owner);
     this.#places.belongs(res.req.socket, owner);
+    this.pipelines.belongs(res.req.socket, owner);
   }
 
   /** As they are when the answer is written. */
