@@ -151,7 +151,7 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'The block that is asked as a model has spent what it may spend; Retry-After says when it may spend again. Nothing was queued.',
   },
-  HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 32 KiB.' },
+  HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 32 KiB, or more than 250.' },
   CANCELLED: {
     status: 499,
     retryable: false,

@@ -17,14 +17,22 @@ export interface GuardOptions {
   readonly webOrigin?: string | undefined;
 }
 
+/**
+ * The most headers of a request: many times more than clients and proxies send. Thousands of tiny ones fit into the bytes that a head may have, and each costs much more than its bytes. Node
+ * takes headers by 32, and no more once it has this many: so it must be no multiple of that, or it would leave the rest out unseen.
+ */
+export const MAX_HEADERS = 250;
+
 const FOREIGN_PAGE =
   'Requests from web pages of other sites are refused. To let the pages of an origin call /v1, add it to BLOCKHOUSE_WEB_ORIGINS and restart the server.';
 
 /**
  * Throws FORBIDDEN_ORIGIN for a request from a page of another site, or under a host name that was rebound to 127.0.0.1.
  * Throws INVALID_REQUEST for a request with two Host headers, or none: Node keeps the first of two, and a proxy may keep the last.
+ * Throws HEADERS_TOO_LARGE for one with so many headers that some of them are not known.
  */
 export function assertOwnHost(req: IncomingMessage, options: GuardOptions): void {
+  if (req.rawHeaders.length > 2 * MAX_HEADERS) throw new BlockhouseError('HEADERS_TOO_LARGE', `The request has more than ${MAX_HEADERS} headers.`);
   // Node's parser also accepts versions 0.9 and 2.0.
   if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') throw invalidRequest('', 'The request is not valid HTTP/1.1.');
   const host = req.headers.host?.toLowerCase() ?? '';

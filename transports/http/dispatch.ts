@@ -177,6 +177,7 @@ export class Front {
   serve(req: IncomingMessage, res: ServerResponse, refusal?: BlockhouseError): void {
     // After a reset, Node's parser still delivers the requests that it has buffered. Nobody waits for their answers, so nothing may be done for them.
     if (req.socket.destroyed) return;
+    this.pipelines.noteRead();
     if (res.socket === null)
       this.pipelines.wait(res, () => void this.#serve(req, res, refusal)); // another answer of this connection is open
     else void this.#serve(req, res, refusal);
@@ -294,6 +295,7 @@ export class Front {
   #belongs(res: ServerResponse, owner: string): void {
     unreadAnswers.belongs(res, owner);
     this.#places.belongs(res.req.socket, owner);
+    this.pipelines.belongs(res.req.socket, owner);
   }
 
   /** As they are when the answer is written. */

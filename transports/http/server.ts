@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { urlOf } from '../../core/base/url.ts';
 import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS } from '../../core/index.ts';
-import { inboundRequestId } from '../guard.ts';
+import { inboundRequestId, MAX_HEADERS } from '../guard.ts';
 import { Front, type FrontOptions } from './dispatch.ts';
 import { checkMounts } from './mounts.ts';
 import { BARE_ROUTES, GATEWAY_PATHS } from './routes/compatible-all.ts';
@@ -75,8 +75,8 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
     },
     (req, res) => front.serve(req, res),
   );
-  // MAX_HEADER_BYTES is the limit. A limit on their number would silently drop the rest, perhaps the Authorization header.
-  server.maxHeadersCount = 0;
+  // Node drops the rest silently, perhaps the Authorization header, so the guard refuses such a request.
+  server.maxHeadersCount = MAX_HEADERS;
   // A connection that makes room for another one takes a moment to close.
   server.maxConnections = maxConnections + CLOSING_CONNECTIONS;
   let servedAt: AddressInfo | undefined;

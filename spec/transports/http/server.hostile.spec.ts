@@ -145,10 +145,17 @@ t.test('a header that a server might drop neither grants nor loses the token', a
   const many = 'a:\r\n'.repeat(2001);
   const request = (headers: string): string => `GET /v1/adapters HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`;
   const authorization = `Authorization: Bearer ${server.token}\r\n`;
+  for (const [title, headers] of [
+    ['the token as header 2,003', host + many + authorization],
+    ['a second token as header 2,004', head + many + authorization],
+    ['a second Host as header 2,004', head + many + host],
+  ] as const)
+    t.match((await exchange(t, server.port, request(headers))).responses, [{ status: 431 }], title);
+  const most = 'a:\r\n'.repeat(250 - 3);
   for (const [title, headers, status] of [
-    ['the token as header 2,003', host + many + authorization, 200],
-    ['a second token as header 2,004', head + many + authorization, 401],
-    ['a second Host as header 2,004', head + many + host, 400],
+    ['the token as header 249 of 250', host + most + authorization, 200],
+    ['a second token as one too many', head + most + authorization, 431],
+    ['an upgrade with one too many', `${head}${most.slice(4)}Upgrade: websocket\r\nConnection: upgrade\r\n`, 431],
   ] as const)
     t.match((await exchange(t, server.port, request(headers))).responses, [{ status }], title);
 });

@@ -23,6 +23,7 @@ import { ReusedTimer } from '../../../core/base/reused-timer.ts';
 import { BlockhouseError, invalidRequest, type NamedKey } from '../../../core/index.ts';
 import { notJson, notUtf8, shredded, tooLarge, tooManyValues, tooMuch } from './body-faults.ts';
 import { type BodyShare, callerOf, FREE_BODY_BYTES, FREE_VALUES, parsedShareOf, shareOf, VALUE_BYTES } from './body-room.ts';
+import { noteBodyRead } from './pipelines.ts';
 import type { RouteContext, ServerContext } from './route.ts';
 
 const MIB = 1024 * 1024;
@@ -40,6 +41,8 @@ export const IMPORT_BODY_BYTES = 64 * MIB;
 /** Each chunk costs the parser about a microsecond, whatever it holds: a megabyte in chunks of one byte would hold up everybody for seconds. */
 const MAX_SMALL_CHUNKS = 10_000;
 const SMALL_CHUNK_BYTES = 32;
+/** Fewer are read within a moment. */
+const NOTED_PIECES = 256;
 
 /**
  * True for a body of so many chunks that are very small on the average: its client means to hold up the server. Each piece of a body with a Content-Length is a
@@ -265,6 +268,7 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
       }
       chunks.add(chunk);
       pieces += 1;
+      if (pieces % NOTED_PIECES === 0) noteBodyRead(req.socket);
       if (isShredded(req, pieces, chunks.bytes)) refuse(shredded(MAX_SMALL_CHUNKS, SMALL_CHUNK_BYTES));
       else if (share !== undefined && chunks.bytes > Math.max(share.bytes, FREE_BODY_BYTES)) waitForRoom(share);
     };
@@ -366,6 +370,7 @@ export function discard(req: IncomingMessage): Promise<void> {
     req.on('data', (chunk: Buffer) => {
       chunks += 1;
       bytes += chunk.length;
+      if (chunks % NOTED_PIECES === 0) noteBodyRead(req.socket);
       if (isShredded(req, chunks, bytes)) req.socket.destroy();
     });
     req.resume();

@@ -6,9 +6,10 @@
 // back-pressure: a waiting request begins when fewer than MAX_AT_ONCE of its connection are in work, and its client has read what it got.
 // one-a-turn: in a turn of the event loop at most PER_TURN waiting requests begin, and one of each connection: its answer then counts when the next one is due.
 // stop-reading: a connection with READ_UNTIL waiting requests is not read.
-// one-burst: once MAX_PARSED waiting requests have come in one turn, no other connection is read in it. What a turn parses holds up everybody, and none of it can
-//   be freed before the turn ends, even if its connection is closed.
-// kept-first: of the connections that are not read, those that have had an answer and have never sent ahead are read again first, and in a turn of their own. One
+// one-burst: once MAX_PARSED waiting requests have come in one turn, or it has read for READ_MS, no other connection is read in it. What a turn parses holds up everybody, and none of it
+//   can be freed before the turn ends, even if its connection is closed. 64 KiB of tiny chunks, or of tiny headers, take 10 ms and more, and a turn may read a thousand connections.
+// by-owner: connections that are not read are read again by turns: one of each caller, whatever the others have. Strangers, who have shown no key yet, are one caller.
+// kept-first: of one caller's, by turns: one that has had an answer and has never sent ahead, the newest of the others, and the oldest, so that a new client does not wait for all of a flood. One
 //   that is held again before it was read keeps its place.
 // all-closed: when a client leaves, the answers behind its oldest one are closed, too. Node closes only that one, and what waits for the end of the others would
 //   wait for ever.
@@ -22,10 +23,18 @@ const MAX_AT_ONCE = 8;
 const READ_UNTIL = 32;
 const PER_TURN = 16;
 const MAX_PARSED = 1024;
+/** Much longer than a turn of usual requests. */
+const READ_MS = 50;
 /** The most connections that are read again in one turn. */
 const RELEASED = 32;
 /** Each takes 2 to 3 KB. One connection can't have that many: 64 KiB are 3,600 of the shortest requests. */
 const MAX_WAITING = 32_768;
+
+/** The connections of one caller that are not read, in the order in which they came. */
+interface HeldOfOne {
+  readonly kept: Socket[];
+  readonly others: Socket[];
+}
 
 interface Waiting {
   readonly res: ServerResponse;
@@ -40,26 +49,40 @@ interface Line {
   readonly open: Set<ServerResponse>;
 }
 
+const ofSockets = new WeakMap<Socket, Pipelines>();
+
+/** Pieces of a body have come on this connection (`Pipelines.noteRead`). */
+export function noteBodyRead(socket: Socket): void {
+  ofSockets.get(socket)?.noteRead();
+}
+
 /** The waiting requests of a server. */
 export class Pipelines {
   readonly #onCut: () => void;
   readonly #maxWaiting: number;
+  readonly #now: () => number;
   readonly #lines = new WeakMap<Socket, Line>();
   readonly #crowded = new Set<Line>();
   readonly #ready = new Set<Line>();
   readonly #connections = new Set<Socket>();
+  readonly #owners = new WeakMap<Socket, string>();
   /** one-burst: those that are not read now, the kept ones (kept-first) and the others. */
   readonly #held: { kept: Set<Socket>; others: Set<Socket> } = { kept: new Set<Socket>(), others: new Set<Socket>() };
   /** Those that were read again in this turn, with what had been read of them before, in bytes. */
   readonly #released = new Map<Socket, number>();
   #waiting = 0;
   #parsed = 0;
+  /** When the first read of this turn was noted. */
+  #readSince: number | undefined;
+  /** True if no other connection is read in this turn. */
+  #isHolding = false;
   #isDue = false;
 
-  /** `onCut` is called when a connection is closed because too many requests wait. */
-  constructor(onCut: () => void, maxWaiting = MAX_WAITING) {
+  /** `onCut` is called when a connection is closed because too many requests wait. `now` in monotonic milliseconds. */
+  constructor(onCut: () => void, maxWaiting = MAX_WAITING, now: () => number = () => performance.now()) {
     this.#onCut = onCut;
     this.#maxWaiting = maxWaiting;
+    this.#now = now;
   }
 
   /** How many requests wait. */
@@ -71,11 +94,17 @@ export class Pipelines {
   add(socket: Socket): void {
     if (this.#connections.has(socket)) return;
     this.#connections.add(socket);
+    ofSockets.set(socket, this);
     socket.once('close', () => {
       this.#connections.delete(socket);
       this.#held.kept.delete(socket);
       this.#held.others.delete(socket);
     });
+  }
+
+  /** Says whose connection it is: a key's or the token's (by-owner). */
+  belongs(socket: Socket, owner: string): void {
+    this.#owners.set(socket, owner);
   }
 
   /** Calls `begin` when it is the turn of the request of `res`; never if its client leaves before. */
@@ -84,16 +113,25 @@ export class Pipelines {
     line.waiting.push({ res, begin });
     this.#crowded.add(line);
     this.#waiting += 1;
-    this.#parsed += 1;
     if (line.waiting.length === READ_UNTIL) line.socket.pause();
+    this.#parsed += 1;
     if (this.#parsed === MAX_PARSED) this.#holdOthers();
     if (this.#waiting > this.#maxWaiting) this.#cut();
     else if (hasRoom(line)) this.#ready.add(line);
     this.#beginSoon();
   }
 
+  /** one-burst: something was read of a connection, a head or pieces of a body. */
+  noteRead(): void {
+    const now = this.#now();
+    this.#readSince ??= now;
+    if (now - this.#readSince >= READ_MS && !this.#isHolding) this.#holdOthers();
+    this.#beginSoon();
+  }
+
   /** one-burst. */
   #holdOthers(): void {
+    this.#isHolding = true;
     const again = { kept: new Set<Socket>(), others: new Set<Socket>() };
     const hold = (socket: Socket, held: { readonly kept: Set<Socket>; readonly others: Set<Socket> }): void => {
       if (socket.destroyed || socket.isPaused()) return;
@@ -112,15 +150,30 @@ export class Pipelines {
     return socket.bytesWritten > 0 && !this.#lines.has(socket);
   }
 
-  /** kept-first. */
+  /** by-owner. The system reads them in this order. */
   #release(): void {
     this.#released.clear();
-    const held = this.#held.kept.size > 0 ? this.#held.kept : this.#held.others;
-    for (const socket of held) {
-      if (this.#released.size === RELEASED) return;
-      held.delete(socket);
-      this.#released.set(socket, socket.bytesRead);
-      socket.resume();
+    const { kept, others } = this.#held;
+    if (kept.size + others.size === 0) return;
+    const callers = new Map<string, HeldOfOne>();
+    for (const held of [kept, others]) {
+      for (const socket of held) {
+        const owner = this.#owners.get(socket) ?? '';
+        const own = callers.get(owner) ?? { kept: [], others: [] };
+        callers.set(owner, own);
+        own[held === kept ? 'kept' : 'others'].push(socket);
+      }
+    }
+    const turns = [...callers.values()].map(byTurns);
+    for (let round = 0; round < RELEASED; round += 1) {
+      for (const own of turns) {
+        const socket = this.#released.size < RELEASED ? own.next().value : undefined;
+        if (socket === undefined) continue;
+        kept.delete(socket);
+        others.delete(socket);
+        this.#released.set(socket, socket.bytesRead);
+        socket.resume();
+      }
     }
   }
 
@@ -164,6 +217,8 @@ export class Pipelines {
   readonly #turn = (): void => {
     this.#isDue = false;
     this.#parsed = 0;
+    this.#readSince = undefined;
+    this.#isHolding = false;
     this.#release();
     const begun: Line[] = [];
     for (const line of this.#ready) {
@@ -206,6 +261,26 @@ export class Pipelines {
     this.#crowded.delete(line);
     this.#ready.delete(line);
   }
+}
+
+/** kept-first. */
+function* byTurns({ kept, others }: HeldOfOne): Generator<Socket, undefined> {
+  kept.reverse();
+  const oldest = others.toReversed();
+  const taken = new Set<Socket>();
+  const next = (sockets: Socket[]): Socket | undefined => {
+    const socket = sockets.pop();
+    return socket === undefined || !taken.has(socket) ? socket : undefined;
+  };
+  while (kept.length + others.length + oldest.length > 0) {
+    for (const sockets of [kept, others, oldest]) {
+      const socket = next(sockets);
+      if (socket === undefined) continue;
+      taken.add(socket);
+      yield socket;
+    }
+  }
+  return undefined;
 }
 
 /** back-pressure: also the answers that wait behind others are unread. */

@@ -158,6 +158,60 @@ t.test('a connection that has never sent ahead is read again before those that m
   t.equal(others[0], kept.socket.localPort);
 });
 
+t.test('of those that are not read, each caller has one read by turns, a new client at once', async (t) => {
+  let now = 0;
+  const pipelines = new Pipelines(
+    () => undefined,
+    undefined,
+    () => now,
+  );
+  const { port, resumed } = await holdingServer(t, pipelines);
+  const clients: RawClient[] = [];
+  for (let n = 0; n < 45; n += 1) {
+    clients.push(await RawClient.connect(t, port));
+    await until(() => resumed.length === n + 1, 'it is read');
+  }
+  const names = new Map(resumed.map((socket, n) => [socket, n]));
+  for (const socket of resumed.slice(0, 40)) pipelines.belongs(socket, 'key of many');
+  pipelines.belongs(resumed[42] as Socket, 'key of one');
+  resumed.length = 0;
+  pipelines.noteRead();
+  now += 50;
+  pipelines.noteRead();
+  await until(() => resumed.length === 45, 'all are read again');
+  t.strictSame(
+    resumed.slice(0, 8).map((socket) => names.get(socket)),
+    [39, 44, 42, 0, 40, 38, 43, 1],
+  );
+});
+
+t.test('a turn that has read for long reads no other connection', async (t) => {
+  let now = 0;
+  const pipelines = new Pipelines(
+    () => undefined,
+    undefined,
+    () => now,
+  );
+  const { port, resumed } = await holdingServer(t, pipelines);
+  const clients = await Promise.all(Array.from({ length: 3 }, () => RawClient.connect(t, port)));
+  await until(() => resumed.length === 3, 'they are read');
+  resumed.length = 0;
+  const read = (...tookMs: readonly number[]): void => {
+    for (const ms of tookMs) {
+      pipelines.noteRead();
+      now += ms;
+    }
+  };
+  read(49, 0);
+  for (let n = 0; n < 5; n += 1) await turn();
+  read(49, 0);
+  for (let n = 0; n < 5; n += 1) await turn();
+  t.equal(resumed.length, 0, 'each turn has its time');
+  read(20, 30, 0);
+  await until(() => resumed.length === 3, 'those that were held are read again in later turns');
+  t.ok(clients.every(({ closed }) => !closed));
+});
+
 t.test('when a client leaves, the answers behind its oldest one are closed, and errors have their stack as before', async (t) => {
   const pipelines = new Pipelines(() => undefined);
   const { port, begun } = await holdingServer(t, pipelines);
