@@ -2,6 +2,7 @@
 //
 // no-place-in-vain: a call that waits has a place at its provider, which all others need, also those that ask nothing of the database. So it waits for a while, counted from when the
 //   database was asked first without an answer, and is refused then; while that lasts, further calls are refused almost at once. The question goes on, and its answer serves the next call.
+// few-places: where a quarter of the places of a provider wait already, as with the first calls of many keys while the database is slow, further calls wait for a second at most.
 import { BlockhouseError } from '../../errors.ts';
 import { NOT_ANSWERING } from './faults.ts';
 
@@ -9,6 +10,9 @@ import { NOT_ANSWERING } from './faults.ts';
 const PATIENCE_MS = 5000;
 /** A database that has come back answers in that time. */
 const SHORTEST_MS = 50;
+/** few-places. */
+const FEW = 16;
+const BESIDE_FEW_MS = 1000;
 const RETRY_AFTER_MS = 1000;
 
 /** Of one server. */
@@ -17,6 +21,7 @@ export class Patience {
   readonly #mostMs: number;
   /** Since when an answer is owed, and when somebody has asked last. */
   #since: number | undefined;
+  #waiting = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
 
   /** `clock` in monotonic milliseconds. */
@@ -35,7 +40,9 @@ export class Patience {
     const now = this.#clock();
     if (this.#since === undefined || now - this.#askedAt > this.#mostMs) this.#since = now; // what was long ago says nothing
     this.#askedAt = now;
-    const leftMs = Math.max(SHORTEST_MS, this.#since + this.#mostMs - now);
+    const mostMs = this.#waiting < FEW ? this.#mostMs : Math.min(this.#mostMs, BESIDE_FEW_MS);
+    const leftMs = Math.max(SHORTEST_MS, Math.min(this.#since + this.#mostMs - now, mostMs));
+    this.#waiting += 1;
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(tooSlow()), leftMs).unref();
@@ -43,6 +50,7 @@ export class Patience {
     try {
       return await Promise.race([asked, tooLong]);
     } finally {
+      this.#waiting -= 1;
       clearTimeout(timer);
     }
   }

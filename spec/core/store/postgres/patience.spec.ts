@@ -46,6 +46,18 @@ t.test('no-place-in-vain: who asks a database that does not answer waits for a w
   await pass(100);
   await fourth.end;
 
+  patience.heard();
+  const few = Array.from({ length: 16 }, asked);
+  const beside = asked();
+  await pass(1000);
+  await beside.end;
+  t.notOk(
+    few.some(({ refused }) => refused()),
+    'few-places',
+  );
+  await pass(4000);
+  await Promise.all(few.map(({ end }) => end));
+
   await pass(5001);
   const fifth = asked();
   await pass(4900);
