@@ -70,7 +70,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     this.#options = options;
     this.#names = new PricedNames(options.gateway, options.monotonic);
     this.#rates = new RateLimits(options.monotonic);
-    this.#held = new HeldCalls(options.ledger, this.#tell);
+    this.#held = new HeldCalls(options.ledger, { onFault: this.#tell, now: options.now });
     this.#caps = new CapReports(options);
     this.#failed = new FailedLines((call) => options.ledger.record(call), options.monotonic);
   }

@@ -215,6 +215,7 @@ function sumOf(one: Used, other: Used): Used {
 export class HeldCalls {
   readonly #book: Pick<GatewayBook, 'note' | 'noteAlone'>;
   readonly #onFault: (error: unknown) => void;
+  readonly #now: () => number;
   readonly #sums = new CallSums((bound) => this.underWay(bound));
   /** By slot. */
   readonly #holds: (KeyHold | undefined)[] = [];
@@ -223,10 +224,11 @@ export class HeldCalls {
   #freeSlots = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `onFault` gets the error of the book for a call that has been sent already. */
-  constructor(book: Pick<GatewayBook, 'note' | 'noteAlone'>, onFault: (error: unknown) => void) {
+  /** `onFault` gets the error of the book for a call that has been sent already; `now` is the time of the store, in epoch milliseconds. */
+  constructor(book: Pick<GatewayBook, 'note' | 'noteAlone'>, { onFault, now }: { onFault(error: unknown): void; now(): number }) {
     this.#book = book;
     this.#onFault = onFault;
+    this.#now = now;
   }
 
   /** About what the calls under way of a key or a group count, and no less: summed-up. */
@@ -336,7 +338,7 @@ export class HeldCalls {
       const isLong = hold.looks === LOOKS_OF_SHORT;
       const isAhead = usage === undefined || this.#isNotedAhead(hold, usage);
       if (!isLong && isAhead) continue;
-      hold.notedAt = Date.now();
+      hold.notedAt = this.#now();
       if (!isAhead) this.#noteAhead(hold, hold.note.pricer, usage)?.catch(this.#onFault);
       if (isLong) this.#book.noteAlone(hold);
     }

@@ -35,6 +35,7 @@ import { sqlStateOf } from './faults.ts';
 import { billionthsOf, type CallRow, callOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD, saidOf } from './gateway-lines.ts';
 import { accountsOf, billionths, capsOf, covers, finite, type Grant, hasCap, hasRoom, later, ofToday, type Rest, restOf } from './grants.ts';
 import { NotedCalls } from './noted-calls.ts';
+import { Patience } from './patience.ts';
 import type { Database, Run } from './pool.ts';
 import * as sql from './sql/gateway.ts';
 
@@ -51,6 +52,8 @@ export interface PostgresGatewayBookOptions {
   renew(): Promise<void>;
   /** noted. Undefined: nothing is noted, and a killed server takes what its calls under way cost with it. */
   readonly notes?: CallNotes | undefined;
+  /** So long a call waits at most for a database that does not answer. */
+  readonly patienceMs?: number;
 }
 
 type Named = readonly [account: string, grant: Grant];
@@ -79,7 +82,10 @@ export class PostgresGatewayBook implements GatewayBook {
   /** By account: the name of a key, or that of a group with its prefix. */
   readonly #grants = new Map<string, Grant>();
   readonly #asking = new Map<string, Promise<true | NoRoom>>();
+  readonly #patience: Patience;
   readonly #givingBack: NodeJS.Timeout;
+  /** The beat that has not ended: while the database is slow, others would wait for very many of them. */
+  #beat: Promise<void> | undefined;
   /** Lines of which it is not known whether they were written. once. */
   #sent: readonly GatewayLine[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -87,9 +93,11 @@ export class PostgresGatewayBook implements GatewayBook {
 
   constructor(options: PostgresGatewayBookOptions) {
     this.#options = options;
+    const { patienceMs } = options;
+    this.#patience = new Patience(patienceMs === undefined ? {} : { mostMs: patienceMs });
     this.#noted = new NotedCalls(options.database, options.notes);
     if (options.notes !== undefined) this.#writeSoon(); // what is left counts also where no call comes
-    this.#givingBack = setInterval(() => this.giveBack().catch(() => undefined), GIVE_BACK_EVERY_MS); // tried again at the next beat
+    this.#givingBack = setInterval(() => this.#giveBackSoon(), GIVE_BACK_EVERY_MS);
     this.#givingBack.unref();
   }
 
@@ -114,7 +122,7 @@ export class PostgresGatewayBook implements GatewayBook {
     }
     const asked = this.#asking.get(account) ?? this.#inTurn(() => this.#ask(bound, underWay, wanted)).finally(() => this.#asking.delete(account));
     this.#asking.set(account, asked);
-    return asked;
+    return this.#patience.waitFor(asked);
   }
 
   /** noted. */
@@ -171,6 +179,15 @@ export class PostgresGatewayBook implements GatewayBook {
   /** Writes the lines that wait. Rejects with STORE_UNREACHABLE; they are written later. */
   flush(): Promise<void> {
     return this.#inTurn(() => this.#write());
+  }
+
+  /** What fails is tried again at the next beat. */
+  #giveBackSoon(): void {
+    this.#beat ??= this.giveBack()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#beat = undefined;
+      });
   }
 
   /** given-back. */
@@ -290,6 +307,7 @@ export class PostgresGatewayBook implements GatewayBook {
       ]);
       return { sums: spent, row: granted };
     });
+    this.#patience.heard();
     const left = (value: number | null | undefined, factor: number): number => (value == null ? Number.POSITIVE_INFINITY : Math.round(value * factor));
     const most = { billionths: left(row?.usd, 1e9), tokens: left(row?.tokens, 1) };
     const grant: Grant = { node, day, caps: capsOf(bound), ...most, isUsed: true, isAll: !covers(most, wanted) };
@@ -343,6 +361,7 @@ export class PostgresGatewayBook implements GatewayBook {
       if (this.#sent.length === 0) this.#beginWrite();
       for (let part = this.#sent.slice(0, AT_ONCE); part.length > 0; part = this.#sent.slice(0, AT_ONCE)) {
         await this.#options.database.query(sql.FLUSH, [this.#book, ...columnsOf(part), this.#options.node()]);
+        this.#patience.heard();
         this.#sent = this.#sent.slice(part.length);
       }
       this.#noted.forget();

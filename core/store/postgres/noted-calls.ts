@@ -121,7 +121,12 @@ export class NotedCalls {
 /** In JSON, what PostgreSQL has no text for. */
 const NO_TEXT = /\\u(?:0000|d[89a-f][0-9a-f]{2})/i;
 
-/** False for a line that a hand has damaged: the database would take none of the lines beside it. */
+/** No name is longer. An index takes rows of 2,704 bytes at most. */
+const MOST_NAME = 256;
+
+/** False for a line that a hand or a disk has damaged: the database would take none of the lines beside it. */
 function isSound(call: OpenCall): boolean {
-  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(call.at) && !Number.isNaN(Date.parse(call.at)) && !NO_TEXT.test(JSON.stringify(call));
+  const { at, key, group = '', provider } = call;
+  const areNames = [key, group, provider].every((name) => typeof name === 'string' && name.length <= MOST_NAME);
+  return areNames && /^[1-9]\d{3}-\d\d-\d\dT[\d:.]+Z$/.test(at) && !Number.isNaN(Date.parse(at)) && !NO_TEXT.test(JSON.stringify(call));
 }

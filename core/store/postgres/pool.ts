@@ -4,8 +4,8 @@
 // unknown-outcome: when the answer to a statement is lost, it is not repeated here, for it may have been executed. The caller gets STORE_UNREACHABLE, and repeats
 //   with the same ids. What the database says that it has undone is repeated here.
 // bounded-wait: every statement has a limit at this end, because a database behind a cut network never answers; every transaction has one at the other end, because
-//   the locks of a frozen server would never go. A statement that may take longer than others ends there with its time: given up here alone, it would go on, beside the one with
-//   which its caller tries again.
+//   the locks of a frozen server would never go. A statement ends there with its time, too: given up here alone, it would go on, beside the one with which its caller tries again, and
+//   while somebody holds a lock for long, such statements would take all connections of the database. Behind a pooler only what may take longer than others ends there.
 // plan-once: the database plans a statement on a table in parts again for each execution, because by its estimate a plan for all values costs more; the planning takes longer than
 //   the rest. So statements that find rows by their keys say that one plan is enough, and their connection is set so until another one comes. A pooler may give a connection
 //   to others meanwhile, so behind one nothing is set: the process that answers is not the one that the connection was opened with.
@@ -55,6 +55,9 @@ const PAUSE_MS = 10;
 /** bounded-wait, at the other end. */
 const BEGIN = "begin; set local idle_in_transaction_session_timeout = '4s'; set local lock_timeout = '2s'";
 
+/** bounded-wait, for all statements of a connection. $1 the process with which it was opened, $2 milliseconds. No row: there is a pooler between. */
+const SET_LIMIT = "select set_config('statement_timeout', $2, false) where pg_backend_pid() = $1";
+
 /** Of a statement with a time of its own. */
 const BEGIN_LONG = (ms: number): string => `begin read only; set local statement_timeout = ${ms}`;
 /** So long is the news on its way that a statement was ended. */
@@ -70,14 +73,16 @@ export class Database {
   timing: Timing | undefined;
   readonly #pool: Pool;
   readonly #tries: number;
+  readonly #limitMs: number;
   readonly #texts = new Map<string, string>();
   #hasNames = true;
-  /** How each connection plans, unless it is new. plan-once. */
+  /** How each connection plans that has been used. plan-once. */
   readonly #plans = new WeakMap<PoolClient, 'once' | 'each' | 'behind a pooler'>();
 
-  private constructor(place: StorePlace, pool: Pool, tries: number) {
+  private constructor(place: StorePlace, pool: Pool, { tries, limitMs }: { readonly tries: number; readonly limitMs: number }) {
     this.place = place;
     this.#tries = tries;
+    this.#limitMs = limitMs;
     this.#pool = pool;
     // A broken connection is an error of the statement that uses it. Without one it leaves the pool, and the next statement makes another.
     const ignored = (): void => undefined;
@@ -95,13 +100,13 @@ export class Database {
       keepAlive: true,
       application_name: 'blockhouse',
     });
-    return new Database(place, pool, tries);
+    return new Database(place, pool, { tries, limitMs: queryTimeoutMs });
   }
 
   /** Runs one statement, which is its own transaction. Rejects with STORE_UNREACHABLE, STORAGE_FULL, or the error of the database. */
   readonly query: Run = (statement, values = []) =>
     this.#repeated(async (client) => {
-      await this.#setPlan(client, statement.plan ?? 'each');
+      await this.#setUp(client, statement.plan ?? 'each');
       const { withinMs } = statement;
       if (withinMs === undefined) return this.#run(client, statement, values);
       return inTransaction(client, BEGIN_LONG(withinMs), () => this.#run(client, statement, values));
@@ -109,7 +114,10 @@ export class Database {
 
   /** Runs `work` as one transaction; again from its beginning when the database undoes it. Rejects as `query` does, or with what `work` throws. */
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
-    return this.#repeated((client) => inTransaction(client, BEGIN, () => work((statement, values = []) => this.#run(client, statement, values))));
+    return this.#repeated(async (client) => {
+      await this.#setUp(client);
+      return inTransaction(client, BEGIN, () => work((statement, values = []) => this.#run(client, statement, values)));
+    });
   }
 
   /**
@@ -131,7 +139,7 @@ export class Database {
       client.release(error !== undefined && isConnectionBad(error));
     };
     try {
-      await this.#setPlan(client, 'each').catch((caught: DriverError) => {
+      await this.#setUp(client, 'each').catch((caught: DriverError) => {
         error = caught.cause;
         throw toStoreError(caught.cause);
       });
@@ -157,13 +165,12 @@ export class Database {
     return this.#pool.end();
   }
 
-  /** plan-once. */
-  async #setPlan(client: PoolClient, plan: 'once' | 'each'): Promise<void> {
-    const now = this.#plans.get(client) ?? 'each';
-    if (now === plan || now === 'behind a pooler') return;
-    const { processID } = client as unknown as { readonly processID: number | null };
-    const { rows } = await send(client, { text: SET_PLAN, values: [processID, plan === 'once' ? 'force_generic_plan' : 'auto'] });
-    this.#plans.set(client, rows.length > 0 ? plan : 'behind a pooler');
+  /** bounded-wait, and plan-once. Without `plan`, the connection plans as it did. */
+  async #setUp(client: PoolClient, plan?: 'once' | 'each'): Promise<void> {
+    if (!this.#plans.has(client)) this.#plans.set(client, (await isSet(client, SET_LIMIT, String(this.#limitMs))) ? 'each' : 'behind a pooler');
+    const now = this.#plans.get(client);
+    if (plan === undefined || now === plan || now === 'behind a pooler') return;
+    this.#plans.set(client, (await isSet(client, SET_PLAN, plan === 'once' ? 'force_generic_plan' : 'auto')) ? plan : 'behind a pooler');
   }
 
   async #connect(): Promise<PoolClient> {
@@ -218,6 +225,12 @@ class DriverError extends Error {
     super('a statement failed');
     this.cause = cause;
   }
+}
+
+/** False behind a pooler, where nothing is set. */
+async function isSet(client: PoolClient, text: string, value: string): Promise<boolean> {
+  const { processID } = client as unknown as { readonly processID: number | null };
+  return (await send(client, { text, values: [processID, value] })).rows.length > 0;
 }
 
 async function inTransaction<T>(client: PoolClient, begin: string, work: () => Promise<T>): Promise<T> {

@@ -33,12 +33,21 @@ function holdOf(
 
 const underWay = (calls: HeldCalls, own: KeyHold) => calls.underWay({ kind: 'key', name: own.key }, own);
 
-function heldCalls() {
+function heldCalls(now = Date.now) {
   const noted: OpenCall[] = [];
+  const alone: string[] = [];
   const note = (call: OpenCall): undefined => void noted.push(call);
-  const calls = new HeldCalls({ note, noteAlone: () => undefined }, () => undefined);
-  return { calls, noted };
+  const calls = new HeldCalls({ note, noteAlone: ({ at }) => void alone.push(at) }, { onFault: () => undefined, now });
+  return { calls, noted, alone };
 }
+
+t.test('a call that lasts has the time of the store in its note, whatever the clock of this machine says', async (t) => {
+  const { calls, alone } = heldCalls(() => Date.parse('2026-12-01T00:00:01.000Z'));
+  await calls.take(holdOf('app'), perToken);
+  await until('it has been seen twice', () => alone.length > 0);
+  t.same(alone, ['2026-12-01T00:00:01.000Z']);
+  calls.close();
+});
 
 t.test('the other calls of the same key count: as expected, and with more once that is sure', async (t) => {
   const { calls } = heldCalls();

@@ -6,6 +6,7 @@
 // followed: the steps of a reply come from the server that writes it, to those that follow the block. Their numbers count from the time at which that server got the
 //   block, so whoever has it later has greater ones, and what an earlier owner still says is left out.
 // unguessed: every user of a database may listen to each channel, and speak on it. So the names of ours are made of a secret that only those know who may read the schema.
+// not-worn-out: a hint that others repeat is handed on ten times a second at most (joined-hints.ts).
 // gaps: after a connection that broke, and after a flood of which a part was left out (intake.ts), whoever shows something reads it again.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { RunFact } from '../../run-fact.ts';
@@ -13,6 +14,7 @@ import type { StorePlace } from '../place.ts';
 import type { Database } from '../pool.ts';
 import { CHANNELS, FOLLOWED, NOTIFY } from '../sql/signals.ts';
 import { Intake } from './intake.ts';
+import { JoinedHints } from './joined-hints.ts';
 import { Listener } from './listener.ts';
 import { type Item, noticeOf, payloadsOf, type Step } from './notices.ts';
 import { type Join, RemoteFollowers } from './remote-followers.ts';
@@ -85,6 +87,7 @@ export class PostgresSignals {
   readonly #secret: string;
   readonly #listener: Listener;
   readonly #intake: Intake;
+  readonly #heard = new JoinedHints<Hint>((hint) => this.#hint(hint));
   readonly #listeners = new Set<(hint: Hint) => void>();
   readonly #own = new Set<(hint: { readonly what: 'work' | 'wish' | 'released'; readonly block: number }) => void>();
   readonly #gapListeners = new Set<() => void>();
@@ -245,6 +248,7 @@ export class PostgresSignals {
     clearInterval(this.#looking);
     clearTimeout(this.#timer);
     this.#intake.close();
+    this.#heard.close();
     this.#followers.close();
     await this.#flush();
     await this.#listener.close();
@@ -312,11 +316,11 @@ export class PostgresSignals {
   }
 
   #takeItem(from: string, item: Item): void {
-    if (item.is === 'setting') this.#hint({ what: 'setting', block: undefined });
-    else if (item.is === 'moved') this.#hint({ what: 'moved', block: undefined, name: item.name });
+    if (item.is === 'setting') this.#heard.hear({ what: 'setting', block: undefined });
+    else if (item.is === 'moved') this.#heard.hear({ what: 'moved', block: undefined, name: item.name });
     else if (item.is === 'run') this.#hint({ what: 'run', block: undefined, fact: item.fact });
-    else if (item.is === 'document') this.#hint({ what: 'document', block: item.block, kind: item.kind });
-    else if (item.is === 'work' || item.is === 'wish' || item.is === 'released') this.#hint({ what: item.is, block: item.block });
+    else if (item.is === 'document') this.#heard.hear({ what: 'document', block: item.block, kind: item.kind });
+    else if (item.is === 'work' || item.is === 'wish' || item.is === 'released') this.#heard.hear({ what: item.is, block: item.block });
     else if (item.is === 'follow') this.#followers.follow(from, item.block, item.since);
     else if (item.is === 'step') this.#takeStep(from, item.block, item.step);
   }

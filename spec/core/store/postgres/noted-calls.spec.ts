@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -125,7 +126,11 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
 
   t.test('a line that a hand has damaged keeps no other from being counted', async (t) => {
     const { database } = await migrated(t);
-    const damaged = [call('time', { at: 'noon' }), call('year', { at: '+12026-11-20T12:00:00.000Z' }), call('text', { key: 'a\0' })];
+    const long = randomBytes(4000).toString('hex');
+    const damaged = [
+      ...['noon', '+12026-11-20T12:00:00.000Z', '0000-11-20T12:00:00.000Z'].map((at, n) => call(`time ${n}`, { at })),
+      ...[{ key: 'a\0' }, { key: long }, { group: long }, { provider: long }, { group: 5 as never }].map((fields, n) => call(`text ${n}`, fields)),
+    ];
     const book = await bookIn(t, database, folderWith(t, ...damaged, call('sound')));
     t.match(await dayOf(book), { calls: 1 });
   });

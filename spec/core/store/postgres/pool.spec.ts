@@ -63,9 +63,25 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await untilSo('it has ended there', async () => (await active()).length === 0, 60_000);
     t.strictSame(await database.query({ ...ONE, withinMs: 60_000 }), [{ one: 1 }]);
     const limit = { name: 'limit', text: 'show statement_timeout' };
-    t.strictSame(await database.query(limit), [{ statement_timeout: '0' }], 'the next one on its connection has the usual time');
+    t.strictSame(await database.query(limit), [{ statement_timeout: '5s' }], 'the next one on its connection has the usual time');
     await t.rejects(database.query({ name: 'wrong', text: 'select nothing', withinMs: 60_000 }), { code: '42703' });
     t.strictSame(await database.query(ONE), [{ one: 1 }]);
+  });
+
+  t.test('a statement that waits for a lock is not left behind at the database', async (t) => {
+    const store = await postgresStore(t);
+    const database = await open(t, { connections: 1, queryTimeoutMs: 500 }, store);
+    const other = await open(t, { connections: 1 }, store);
+    await ask(store, `create schema ${database.place.schema}`);
+    await ask(store, 'create table bh.sum as select 0 as n');
+    const left = (): Promise<unknown[]> =>
+      ask(store, `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%${database.place.schema}.sum%'`);
+    await other.transaction(async (run) => {
+      await run({ name: 'lock', text: 'lock table bh.sum in access exclusive mode' });
+      for (let n = 0; n < 2; n += 1) await t.rejects(database.query(ADD, [1]), { code: 'STORE_UNREACHABLE' });
+      await untilSo('none waits', async () => (await left()).length === 0, 3000);
+    });
+    t.strictSame(await database.query(ADD, [0]), [{ n: 0 }], 'and none is made later');
   });
 
   t.test('what the database has undone is done again, five times', async (t) => {
@@ -115,7 +131,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   });
 
   t.test('a statement may say that it takes longer than others', async (t) => {
-    const database = await open(t, { queryTimeoutMs: 50 });
+    const database = await open(t, { queryTimeoutMs: 200 });
     const slow = { name: 'slow', text: 'select 1 as one from pg_sleep(0.5)' };
     await t.rejects(database.query(slow), { code: 'STORE_UNREACHABLE' });
     t.strictSame(await database.query({ ...slow, name: 'slow-and-patient', withinMs: 60_000 }), [{ one: 1 }]);
