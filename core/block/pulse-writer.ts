@@ -10,7 +10,6 @@ import type { BlockPulse } from '../schemas/block-pulse.ts';
 import type { BlockDocuments } from '../store/port.ts';
 import type { LogStore } from '../store/store.ts';
 import type { Cause } from './actor/types.ts';
-import { countQueue } from './conversation/counts.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
 import type { ReplyStream } from './reply/reply-stream.ts';
 import { type ActorPulse, currentPulse, type PulseFacts, type Step } from './status/pulse.ts';
@@ -121,7 +120,7 @@ export class PulseWriter {
   async #write(): Promise<void> {
     const { files, onUnwritten } = this.#options;
     // A damaged chat.json must not prevent writing the pulse.
-    const queue = await files.conversation.entries().then(countQueue, () => undefined);
+    const queue = await files.conversation.counts().catch(() => undefined);
     const enabled = await this.#enabled();
     try {
       await this.#update((pulse) => this.present(pulse, { queue, enabled }), false);
@@ -136,7 +135,7 @@ export class PulseWriter {
     const { files, world, onShown } = this.#options;
     const now = world.now();
     this.#lastPulse = new Date(now).toISOString();
-    const queue = countQueue(await files.conversation.entries());
+    const queue = await files.conversation.counts();
     const enabled = await this.#enabled();
     const change = (pulse: BlockPulse): BlockPulse => {
       const next = this.present(pulse, { queue, enabled });

@@ -288,6 +288,8 @@ export interface Conversation {
   border(): Promise<string>;
   /** The active entries. */
   entries(): Promise<Entries>;
+  /** How many of them wait, are being answered, or have failed. */
+  counts(): Promise<QueueCounts>;
   /** Entries of the whole conversation, the oldest first. Throws MESSAGE_NOT_FOUND if no entry has the id `before` or `since`. */
   page(place: PagePlace): Promise<Entries>;
   /** An entry of the whole conversation and its answer. `seen`: entries that were just read. Throws MESSAGE_NOT_FOUND. */
@@ -310,10 +312,7 @@ export interface Conversation {
   requeue(claim: Claim, id: string, how: BackInQueue): Promise<boolean>;
   /** Puts every message that is being processed back into the queue; the attempt counts. */
   requeueAll(claim: Claim): Promise<void>;
-  /**
-   * Ends a message that waits, or gives up on one that failed. One that another server answers is left to it: `asked` says that its owner knows, and will act.
-   * Throws MESSAGE_NOT_FOUND, WRONG_STATE.
-   */
+  /** Ends a message that waits, or gives up on one that failed. `asked`: another server answers it, knows, and will act. Throws MESSAGE_NOT_FOUND, WRONG_STATE. */
   cancel(id: string, claim: Claim | undefined): Promise<Cancelled | 'asked'>;
   /** Queues a message again that ended without an answer, at the end. Throws MESSAGE_NOT_FOUND, WRONG_STATE, QUEUE_FULL. */
   retry(id: string, cap: number): Promise<ChatEntry>;
@@ -333,7 +332,7 @@ export interface Conversation {
   clearSteps(): Promise<number>;
 }
 
-/** Everything of one block. */
+/** Everything of one block; of the conversation at least what counts of it (`countedOf`). */
 export interface BlockContents {
   readonly config: BlockConfig;
   readonly memory: BlockMemory;

@@ -22,6 +22,17 @@ export function countQueue(entries: Entries): QueueCounts {
   return { queued, processing, failed, oldestQueuedAt };
 }
 
+/** The entries of which all that is counted here is the same, without their texts. */
+export function countedOf(entries: Entries): Entries {
+  const last = entries.length - 1;
+  return entries.flatMap((entry, index) => {
+    const { role, status } = entry;
+    if (index < last && !isWaiting(entry) && !(role === 'user' && status === 'failed')) return [];
+    const { content: _text, chain: _chain, steps: _steps, ...counted } = entry;
+    return [{ ...counted, content: '' }];
+  });
+}
+
 /** How many messages wait or are being answered. */
 export function waitingIn(entries: Entries): number {
   const { queued, processing } = countQueue(entries);

@@ -6,12 +6,14 @@
 // settled-read: An editor may empty a file before it fills it, or move it away and write another one. Content that was written a moment ago, and a
 //   file that was there, are damaged only if they still are a little later.
 // passing-fault: A fault of the system that may pass says nothing about the content. It is thrown, and the file is read again at the next use.
+// dropped-apart: Content that nobody holds may be dropped to make room. Its outline stays, and its stamp still says whether the file has changed.
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseBytes } from '../../base/strict-json.ts';
 import { UncopiedDamage } from '../../block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../errors.ts';
 import type { ChangeNotice } from '../store.ts';
+import type { ContentRoom, Droppable } from './content-room.ts';
 import { keepCopy, setAside } from './atomic-file.ts';
 import { isFresh, MISSING, stampOf } from './file-stamp.ts';
 import { isPassingFault, readFault, readRegular } from './regular-file.ts';
@@ -34,6 +36,8 @@ export interface JsonContentOptions<T> {
    * that a power cut may leave, counts as missing instead of damaged. Needs `missing`.
    */
   readonly derived?: { onRebuilt(reason: string): void } | undefined;
+  /** The content may be dropped to make room (dropped-apart). It is not for content with `onForeign`, which needs the one before. */
+  readonly dropped?: { readonly room: ContentRoom; outlineOf(value: T): T } | undefined;
   /** What to do about damaged content: a sentence for the error. */
   readonly cure?: string;
   /** Called after each change of the content. */
@@ -42,11 +46,13 @@ export interface JsonContentOptions<T> {
   onDamaged?(reason: string, copy: string | undefined): void;
 }
 
-/** The content at one moment. `value` is undefined while it is damaged, and before the first reading. */
+/** The content at one moment. `value` is undefined while it is damaged or dropped, and before the first reading. */
 export interface Snapshot<T> {
   /** Undefined before the first reading. */
   readonly stamp: string | undefined;
   readonly value: T | undefined;
+  /** Of content that was dropped: what is known of it. */
+  readonly outline?: T;
   readonly damage?: BlockhouseError;
   /** The damaged content has no copy yet. */
   readonly isUnkept?: boolean;
@@ -60,12 +66,15 @@ const UNREAD = 'unread';
 const DONE = Promise.resolve();
 
 /** Reads one file and keeps its content. `json-file.ts` writes it. */
-export class JsonContent<T> {
+export class JsonContent<T> implements Droppable {
   readonly #path: string;
   readonly #options: JsonContentOptions<T>;
   #now: Snapshot<T> = { stamp: undefined, value: undefined };
   #loading: Promise<void> | undefined;
   #keepsCopies = true;
+  #bytes = 0;
+  #holders = 0;
+  readonly #self = new WeakRef<Droppable>(this);
 
   constructor(path: string, options: JsonContentOptions<T>) {
     this.#path = path;
@@ -86,9 +95,30 @@ export class JsonContent<T> {
     this.#keepsCopies = keeps;
   }
 
-  /** Sets the content that was just written, with the stamp of the new file. */
-  take(value: T, stamp: string): void {
+  /** Sets the content that was just written, with the stamp of the new file and its length. */
+  take(value: T, stamp: string, bytes = 0): void {
     this.#now = { stamp, value };
+    this.#bytes = bytes;
+  }
+
+  /** It is not dropped during `work`. */
+  async hold<R>(work: () => Promise<R>): Promise<R> {
+    this.#holders += 1;
+    try {
+      return await work();
+    } finally {
+      this.#holders -= 1;
+      if (this.#now.value !== undefined) this.#options.dropped?.room.use(this.#self, this.#bytes);
+    }
+  }
+
+  /** dropped-apart. */
+  drop(): boolean {
+    const { stamp, value } = this.#now;
+    const { dropped } = this.#options;
+    if (dropped === undefined || this.#holders > 0 || this.isLoading) return false;
+    if (value !== undefined) this.#now = { stamp, value: undefined, outline: dropped.outlineOf(value) };
+    return true;
   }
 
   /** The next reading reports a change, even if it is the first. */
@@ -96,11 +126,20 @@ export class JsonContent<T> {
     if (this.#now.stamp === undefined) this.#now = { ...this.#now, stamp: UNREAD };
   }
 
-  /** Reads the file when it has changed. Readings that come together share one. Throws STORAGE_FAILED. */
+  /** Reads the file when it has changed, or when its content was dropped. Readings that come together share one. Throws STORAGE_FAILED. */
   refresh(): Promise<void> {
+    return this.#refresh(false);
+  }
+
+  /** The same, but an outline is enough. */
+  refreshOutline(): Promise<void> {
+    return this.#refresh(true);
+  }
+
+  #refresh(takesOutline: boolean): Promise<void> {
     if (this.#loading !== undefined) return this.#loading;
     const stamp = stampOf(this.#path);
-    if (stamp === this.#now.stamp) return DONE;
+    if (stamp === this.#now.stamp && (takesOutline || this.#now.outline === undefined)) return DONE;
     this.#loading = this.#load(stamp).finally(() => {
       this.#loading = undefined;
     });
@@ -124,9 +163,13 @@ export class JsonContent<T> {
       return;
     }
     // A file that was touched, or written again as it was, has not changed.
-    const isChange = before.value === undefined || this.#options.format(before.value) !== this.#options.format(value);
-    const kept = isChange ? this.#foreign(before.value, value) : (before.value as T);
+    // One that was changed while it was read again has another stamp by now, and is told of.
+    const isBack = before.outline !== undefined && before.stamp === stamp && stampOf(this.#path) === stamp;
+    const isChange = !isBack && (before.value === undefined || this.#options.format(before.value) !== this.#options.format(value));
+    const kept = isChange ? this.#foreign(before.value, value) : (before.value ?? value);
     this.#now = { stamp, value: kept };
+    this.#bytes = bytes?.length ?? 0;
+    this.#options.dropped?.room.use(this.#self, this.#bytes);
     if (before.stamp !== undefined && isChange) this.#options.onChanged?.(kept, { own: false, quiet: false, healed: before.damage !== undefined });
   }
 

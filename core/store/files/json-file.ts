@@ -58,12 +58,22 @@ export class JsonFile<T> {
   }
 
   /** The content as it is on disk now, which must not be changed. Throws BLOCK_DAMAGED, or STORAGE_FAILED when another try may succeed. */
-  async read(): Promise<T> {
-    // While a write is under way, the durable content before it is the truth.
-    if (!this.#isWriting) await this.#content.refresh();
-    const { value, damage } = this.#content.now;
+  read(): Promise<T> {
+    return this.#content.hold(async () => {
+      // While a write is under way, the durable content before it is the truth.
+      if (!this.#isWriting) await this.#content.refresh();
+      const { value, damage } = this.#content.now;
+      if (damage !== undefined) throw damage;
+      return value as T;
+    });
+  }
+
+  /** The same; of content that was dropped from memory its outline, for which nothing is read. */
+  async outline(): Promise<T> {
+    if (!this.#isWriting) await this.#content.refreshOutline();
+    const { value, outline, damage } = this.#content.now;
     if (damage !== undefined) throw damage;
-    return value as T;
+    return (value ?? outline) as T;
   }
 
   /** Changes the content. Throws BLOCK_DAMAGED, STORAGE_FULL, STORAGE_FAILED, or what `change` throws. `quiet`: see `ChangeNotice`. */
@@ -83,7 +93,7 @@ export class JsonFile<T> {
   async refresh(): Promise<void> {
     if (this.#isWriting) await this.#writing;
     this.#content.expectChange();
-    await this.#content.refresh().catch((error: unknown) => {
+    await this.#content.refreshOutline().catch((error: unknown) => {
       if (!isPassingFault(error)) throw error; // the next use meets the fault, or finds the change
     });
   }
@@ -121,7 +131,7 @@ export class JsonFile<T> {
     while (this.#waiting.length > 0) {
       const round = this.#waiting;
       this.#waiting = [];
-      await this.#writeRound(round);
+      await this.#content.hold(() => this.#writeRound(round));
     }
     this.#writing = undefined;
   }
@@ -161,11 +171,16 @@ export class JsonFile<T> {
       const stamp = base.isUnkept === true ? await this.#content.moveAside() : base.stamp;
       const isUnchanged = (): boolean => stampOf(this.path) === stamp;
       const { format, derived, timing } = this.#options;
-      const replace = () => replaceFileIf(this.path, format(value), isUnchanged, { durable: derived === undefined });
+      let length = 0;
+      const replace = () => {
+        const text = format(value);
+        length = text.length;
+        return replaceFileIf(this.path, text, isUnchanged, { durable: derived === undefined });
+      };
       const written = await (timing?.(replace) ?? replace());
       if (written === undefined) return false;
       // What somebody else has put there since then is read at the next look.
-      this.#content.take(value, stampOf(this.path, written));
+      this.#content.take(value, stampOf(this.path, written), length);
       return true;
     } catch (error) {
       throw storageFailure(`${basename(this.path)} can't be written`, error);

@@ -9,6 +9,7 @@
 // with-its-bill: the line of the call that has made an answer is written by the statement that settles its message (ledger.ts, with-its-answer).
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
 import { CRASHED, EXPIRED, newEntry, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
+import { countQueue } from '../../block/conversation/counts.ts';
 import { EntryIds } from '../../block/conversation/entry-ids.ts';
 import { ACTIVE_ENTRIES } from '../../block/conversation/retention.ts';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
@@ -144,6 +145,7 @@ export class PostgresConversation extends PostgresRuns implements Conversation {
     });
     return this.#reading;
   }
+  readonly counts = async (): ReturnType<Conversation['counts']> => countQueue(await this.entries());
 
   /** The entries have changed, or may have. */
   hint(): void {

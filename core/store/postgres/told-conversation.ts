@@ -16,6 +16,7 @@ export function toldConversation(conversation: Conversation, told: (what: ToldOf
     newId: () => conversation.newId(),
     border: () => conversation.border(),
     entries: () => conversation.entries(),
+    counts: () => conversation.counts(),
     page: (place) => conversation.page(place),
     message: (id, seen) => conversation.message(id, seen),
     append: (message) => after(conversation.append(message), (added) => ('entry' in added && added.isNew ? 'work' : undefined)),

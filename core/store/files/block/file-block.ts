@@ -5,6 +5,7 @@ import { formatFile } from '../../../block/documents/document-codecs.ts';
 import type { BlockContents, ScheduleStates } from '../../port.ts';
 import type { BlockListener, StoredBlock } from '../../store.ts';
 import { measure } from '../folder-size.ts';
+import type { ContentRoom } from '../content-room.ts';
 import { BlockLog } from '../logs/block-log.ts';
 import type { JsonFile } from '../json-file.ts';
 import type { FolderWatches } from '../watch.ts';
@@ -19,6 +20,8 @@ export interface FileBlockOptions {
   readonly folder: string;
   readonly watches: FolderWatches;
   readonly listener: BlockListener;
+  /** For its conversation. */
+  readonly room?: ContentRoom;
   /** Measures the writes of its files. */
   readonly timing?: Timing | undefined;
   /** Epoch milliseconds. */
@@ -33,9 +36,9 @@ export class FileBlock implements StoredBlock {
   readonly #options: FileBlockOptions;
 
   constructor(options: FileBlockOptions) {
-    const { name, folder, listener, now, timing } = options;
+    const { name, folder, listener, now, timing, room } = options;
     this.#options = options;
-    this.documents = openFiles(folder, name, listener, () => new Date(now()).toISOString(), timing);
+    this.documents = openFiles(folder, name, listener, () => new Date(now()).toISOString(), { timing, ...(room && { room }) });
     this.schedules = openSchedules(folder, () => listener.onOther());
     this.log = new BlockLog(join(folder, 'logs'), {
       limits: () => listener.logLimits(),

@@ -6,6 +6,7 @@ import { faultText } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { BlockContents, BlockRef, Unconfirmed } from '../../port.ts';
 import type { BlockList, BlockListener, BlockStore, DamageListener, EntrySource, Rename, RenameByMoves, StoredBlock } from '../../store.ts';
+import { ContentRoom } from '../content-room.ts';
 import { FolderWatches } from '../watch.ts';
 import type { BlockFolders } from './block-folders.ts';
 import { BlockIndex, sweep } from './block-index.ts';
@@ -28,6 +29,7 @@ export class FileBlocks implements BlockStore {
   /** swept-first. */
   readonly #swept = new Set<string>();
   readonly #timing: Timing;
+  readonly #room = new ContentRoom();
   #index: BlockIndex | undefined;
 
   constructor(options: FileBlocksOptions) {
@@ -60,7 +62,7 @@ export class FileBlocks implements BlockStore {
   block({ name }: BlockRef, listener: BlockListener): StoredBlock {
     this.#sweep(name);
     const { folders, now } = this.#options;
-    return new FileBlock({ name, folder: folders.folderOf(name), watches: this.#watches, listener, now, timing: this.#timing });
+    return new FileBlock({ name, folder: folders.folderOf(name), watches: this.#watches, listener, now, timing: this.#timing, room: this.#room });
   }
 
   contents(name: string, listener: DamageListener): Promise<BlockContents> {

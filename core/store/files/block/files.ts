@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseBytes } from '../../../base/strict-json.ts';
 import { undefinedFor } from '../../../base/undefined-for.ts';
+import { countedOf } from '../../../block/conversation/counts.ts';
 import { splitOld } from '../../../block/conversation/retention.ts';
 import { formatFile, parseConfig } from '../../../block/documents/document-codecs.ts';
 import type { BlockFile, Timing } from '../../../bus.ts';
@@ -14,6 +15,7 @@ import type { BlockListener, DamageListener } from '../../store.ts';
 import { ChatArchive } from '../chat/chat-archive.ts';
 import { FileConversation } from '../chat/conversation.ts';
 import { RunJournals } from '../chat/run-journals.ts';
+import type { ContentRoom } from '../content-room.ts';
 import { JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from '../../parts/block-layout.ts';
@@ -34,11 +36,11 @@ export function openFiles(
   name: string,
   listener: DamageListener & Pick<BlockListener, 'onChanged'>,
   now: () => string,
-  timing?: Timing,
+  { timing, room }: { readonly timing?: Timing | undefined; readonly room?: ContentRoom } = {},
 ): BlockFileSet {
   const file = <F extends BlockFile>(
     id: F,
-    parts: Pick<JsonFileOptions<BlockContents[F]>, 'parse' | 'missing' | 'format' | 'onForeign' | 'cure'>,
+    parts: Pick<JsonFileOptions<BlockContents[F]>, 'parse' | 'missing' | 'format' | 'onForeign' | 'cure' | 'dropped'>,
     options: { readonly derived?: true; beforeWrite?(value: BlockContents[F]): Promise<BlockContents[F]> } = {},
   ): JsonFile<BlockContents[F]> => {
     const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[`${id}.json`];
@@ -61,7 +63,8 @@ export function openFiles(
     if (old.length > 0) await archive.append(old, now());
     return kept;
   };
-  const chat = file('chat', { ...DOCUMENTS.chat, cure: CHAT_CURE }, { beforeWrite: moveOld });
+  const dropped = room && { room, outlineOf: countedOf };
+  const chat = file('chat', { ...DOCUMENTS.chat, cure: CHAT_CURE, dropped }, { beforeWrite: moveOld });
   return {
     config: file('config', { parse: (value) => parseConfig(value, name, now()), format: formatFile, onForeign: withNextRevision }),
     memory: file('memory', DOCUMENTS.memory),
@@ -113,9 +116,9 @@ async function checkJournals(folder: string): Promise<void> {
   }
 }
 
-/** Reads all files. Throws BLOCK_DAMAGED. */
+/** Reads all files; of the conversation, what counts. Throws BLOCK_DAMAGED. */
 export async function readContents({ config, memory, costs, pulse, chat }: BlockFileSet): Promise<BlockContents> {
-  const read = await Promise.all([config.read(), memory.read(), costs.read(), chat.read(), pulse.read()]);
+  const read = await Promise.all([config.read(), memory.read(), costs.read(), chat.outline(), pulse.read()]);
   return { config: read[0], memory: read[1], costs: read[2], chat: read[3], pulse: read[4] };
 }
 

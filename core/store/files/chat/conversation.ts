@@ -4,6 +4,7 @@ import { appendMessage, begin, cancel, entryIn, nextIn, queueAgain, recover, req
 import { completeEntries, isWaiting } from '../../../block/conversation/chat-file.ts';
 import { countQueue } from '../../../block/conversation/counts.ts';
 import { EntryIds } from '../../../block/conversation/entry-ids.ts';
+import type { QueueCounts } from '../../../schemas/block-pulse.ts';
 import type { MessageFound } from '../../../schemas/chat-api.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
 import type { RunRecord } from '../../../types.ts';
@@ -64,6 +65,10 @@ export class FileConversation implements Conversation {
 
   entries(): Promise<Entries> {
     return this.#chat.read();
+  }
+
+  async counts(): Promise<QueueCounts> {
+    return countQueue(await this.#chat.outline());
   }
 
   async page(place: PagePlace): Promise<Entries> {

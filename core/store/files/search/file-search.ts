@@ -12,7 +12,7 @@ import { BlockhouseError } from '../../../errors.ts';
 import { isBlockName, nameInArchive } from '../../../schemas/names.ts';
 import { storageFailure } from '../atomic-file.ts';
 import type { BlockFolders } from '../block/block-folders.ts';
-import { folded } from '../../parts/search-text.ts';
+import { folded, foldedInSteps } from '../../parts/search-text.ts';
 import type { Found, SearchFor, SearchStore, Searched } from '../../store.ts';
 import { stampOfTexts, textsOf } from './block-texts.ts';
 import { type Fit, IndexFault, removeSearchFiles, SearchFiles } from './search-files.ts';
@@ -79,7 +79,8 @@ export class FileSearch implements SearchStore {
     const found: Found[] = [];
     for (const fit of newest.fits()) {
       const text = await files.textOf(fit);
-      const plain = folded(text);
+      let plain = '';
+      for await (const piece of foldedInSteps(text)) plain += piece;
       if (needles.some((needle) => !plain.includes(needle))) return undefined;
       found.push({ ...placeOf(fit), ...excerptOf(text) });
     }

@@ -5,6 +5,7 @@
 //
 // append-only: the record of a block that has changed is appended, and its older one counts no more. When half of the index counts no more, it is made again.
 // text-first: texts are on the disk before the index that points to them.
+// few-bytes: what is written is held a piece at a time, because a block may have gigabytes of texts.
 // same-pair: both files begin with the same random line, else both are made again.
 import { randomBytes } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { undefinedFor } from '../../../base/undefined-for.ts';
 import type { SaidBy } from '../../store.ts';
-import { folded, wellFormed } from '../../parts/search-text.ts';
+import { foldedInSteps, wellFormed } from '../../parts/search-text.ts';
 import { SAFELY } from '../regular-file.ts';
 import type { SaidText } from './block-texts.ts';
 
@@ -52,6 +53,9 @@ const PIECE_BYTES = 1024 * 1024;
 const SMALL_BYTES = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const TAB = 0x09;
+const LINE_END = Buffer.from('\n');
+/** Of the length of a record, which is known when its lines are written. */
+const LENGTH_DIGITS = 16;
 const LETTERS: Readonly<Record<SaidBy, string>> = { message: 'm', answer: 'a', summary: 's', fact: 'f' };
 const SAID_BY = new Map(Object.entries(LETTERS).map(([by, letter]) => [letter, by as SaidBy]));
 const NO_TIME = '0000-00-00T00:00:00.000Z';
@@ -128,35 +132,27 @@ export class SearchFiles {
     }
   }
 
+  /** few-bytes. */
   async #append(key: string, stamp: number, texts: AsyncIterable<SaidText>): Promise<void> {
-    const start = this.#indexEnd;
-    const lines: Buffer[] = [];
-    let originals: Buffer[] = [];
-    let waiting = 0;
-    let textEnd = this.#textEnd;
-    const flush = async (): Promise<void> => {
-      await writeAll(this.#text, Buffer.concat(originals), textEnd - waiting);
-      originals = [];
-      waiting = 0;
-    };
-    for await (const { by, id, at, text } of texts) {
-      const original = Buffer.from(text);
-      const time = at.length === NO_TIME.length ? at : NO_TIME;
-      const place = `${textEnd.toString(36)}\t${original.length.toString(36)}`;
-      lines.push(Buffer.from(`${time}\t${LETTERS[by]}\t${encodeURIComponent(wellFormed(id))}\t${place}\t${folded(wellFormed(text))}\n`));
-      originals.push(original);
-      textEnd += original.length;
-      waiting += original.length;
-      if (waiting > PIECE_BYTES) await flush();
+    const headOf = (bytes: number): Buffer => Buffer.from(`#${key} ${stamp} ${String(bytes).padStart(LENGTH_DIGITS, '0')}\n`);
+    const from = this.#indexEnd + headOf(0).length;
+    const [index, text] = [new Tail(this.#index, from), new Tail(this.#text, this.#textEnd)];
+    for await (const said of texts) {
+      const original = Buffer.from(said.text);
+      const time = said.at.length === NO_TIME.length ? said.at : NO_TIME;
+      const place = `${text.end.toString(36)}\t${original.length.toString(36)}`;
+      await text.add(original);
+      await index.add(Buffer.from(`${time}\t${LETTERS[said.by]}\t${encodeURIComponent(wellFormed(said.id))}\t${place}\t`));
+      for await (const piece of foldedInSteps(wellFormed(said.text))) await index.add(Buffer.from(piece));
+      await index.add(LINE_END);
     }
-    await flush(); // text-first
-    const body = Buffer.concat(lines);
-    const head = Buffer.from(`#${key} ${stamp} ${body.length}\n`);
-    await writeAll(this.#index, Buffer.concat([head, body]), start);
+    await text.flush(); // text-first
+    await index.flush();
+    await writeAll(this.#index, headOf(index.end - from), this.#indexEnd); // the last, for without it there is no record
     this.forget(key);
-    this.#records.set(key, { stamp, from: start + head.length, bytes: body.length });
-    this.#indexEnd = start + head.length + body.length;
-    this.#textEnd = textEnd;
+    this.#records.set(key, { stamp, from, bytes: index.end - from });
+    this.#indexEnd = index.end;
+    this.#textEnd = text.end;
   }
 
   /** Calls `wants` with the block and the time of each text that has all words, in no order, and `onFit` with the texts that are wanted. */
@@ -242,6 +238,33 @@ export async function removeSearchFiles(workspace: string): Promise<void> {
 async function headerOf(file: FileHandle): Promise<string> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
   return buffer.toString('latin1', 0, bytesRead);
+}
+
+/** few-bytes: what is added to a file, from a place on. */
+class Tail {
+  readonly #file: FileHandle;
+  #pieces: Buffer[] = [];
+  #waiting = 0;
+  /** Where the next bytes stand. */
+  end: number;
+
+  constructor(file: FileHandle, end: number) {
+    this.#file = file;
+    this.end = end;
+  }
+
+  async add(bytes: Buffer): Promise<void> {
+    this.#pieces.push(bytes);
+    this.#waiting += bytes.length;
+    this.end += bytes.length;
+    if (this.#waiting > PIECE_BYTES) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    await writeAll(this.#file, Buffer.concat(this.#pieces), this.end - this.#waiting);
+    this.#pieces = [];
+    this.#waiting = 0;
+  }
 }
 
 async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { isWaiting } from '../../../../core/block/conversation/chat-file.ts';
-import { countQueue, failuresIn, waitingIn } from '../../../../core/block/conversation/counts.ts';
+import { countedOf, countQueue, failuresIn, waitingIn } from '../../../../core/block/conversation/counts.ts';
 import type { ChatEntry } from '../../../../core/schemas/chat-entry.ts';
 import { AT, answerEntry, pair, userEntry } from '../../../support/block-files.ts';
 
@@ -31,6 +31,21 @@ t.test('messages that wait, are being answered or have failed are counted', (t) 
   t.same(
     [{ role: 'user' }, { role: 'user', processed: true }, { role: 'assistant' }].map((entry) => isWaiting(entry as ChatEntry)),
     [true, false, false],
+  );
+  t.end();
+});
+
+t.test('what is kept of a conversation counts as the whole does, without its texts', (t) => {
+  const failed = userEntry('3', { status: 'failed', error: { code: 'X', message: 'no', retryable: false } });
+  const whole = [...pair('1'), failed, queued('4', { content: 'long' }), processing('5'), ...pair('6')];
+  for (const entries of [whole, whole.slice(0, -1), whole.slice(0, 4), [], [{ role: 'user', content: 'by hand' } as ChatEntry]]) {
+    const kept = countedOf(entries);
+    t.same([countQueue(kept), failuresIn(kept), kept.at(-1)?.timestamp], [countQueue(entries), failuresIn(entries), entries.at(-1)?.timestamp]);
+    t.ok(kept.every(({ content }) => content === ''));
+  }
+  t.same(
+    countedOf(whole).map(({ id }) => id),
+    ['3', '4', '5', whole.at(-1)?.id],
   );
   t.end();
 });

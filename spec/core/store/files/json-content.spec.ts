@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { isObject } from '../../../../core/base/json.ts';
 import { UncopiedDamage } from '../../../../core/block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
+import { ContentRoom } from '../../../../core/store/files/content-room.ts';
 import { JsonContent, type JsonContentOptions } from '../../../../core/store/files/json-content.ts';
 
 interface Content {
@@ -186,4 +187,39 @@ t.test('a passing fault is thrown, does not damage the content, and the next use
   await content.refresh();
   t.same(content.now.value, { n: 1 });
   t.same(told, []);
+});
+
+t.test('content that nobody holds is dropped for another one, leaves its outline, and is read again without a report', async (t) => {
+  const room = new ContentRoom(10, 1);
+  let parsed = 0;
+  const parse = (value: unknown): Content => {
+    parsed += 1;
+    return OPTIONS.parse(value) as Content;
+  };
+  const { content, path, told } = open(t, '{"n":1}', { parse, dropped: { room, outlineOf: () => ({ n: -1 }) } });
+  const refresh = () => content.hold(() => content.refresh());
+  const other = { drop: () => true };
+  const makeRoom = () => room.use(new WeakRef(other), 10);
+  await refresh();
+  await content.hold(async () => makeRoom());
+  t.same(content.now.value, { n: 1 }, 'not while it is held');
+  makeRoom();
+  t.match(content.now, { stamp: String, value: undefined, outline: { n: -1 } });
+  await content.refreshOutline();
+  t.equal(parsed, 1, 'its stamp is known');
+  await refresh();
+  t.match(content.now, { value: { n: 1 }, outline: undefined });
+  makeRoom();
+  writeFileSync(path, '{"n":22}');
+  await content.refreshOutline();
+  t.same([content.now.value, told, parsed], [{ n: 22 }, ['22'], 3], 'a change is reported');
+  makeRoom();
+  const reading = refresh();
+  writeFileSync(path, '{"n":333}');
+  await reading;
+  await refresh();
+  t.same([content.now.value, told.at(-1)], [{ n: 333 }, '333'], 'also one that comes while it is read again');
+  content.take({ n: 3 }, content.now.stamp ?? '', 7);
+  await content.hold(async () => undefined);
+  t.equal(room.bytes, 7, 'what was written counts');
 });

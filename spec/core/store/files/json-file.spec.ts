@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unl
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isObject } from '../../../../core/base/json.ts';
+import { ContentRoom } from '../../../../core/store/files/content-room.ts';
 import { JsonFile, type JsonFileOptions } from '../../../../core/store/files/json-file.ts';
 import { withFewDescriptors } from '../../../support/few-descriptors.ts';
 
@@ -504,4 +505,24 @@ t.test('a file without a free descriptor is not damaged, and is read at the next
   const refusal = "STORAGE_FAILED: a.json can't be read now (EMFILE); try again.";
   t.strictSame(told, { refused: [refusal, refusal], found: { n: 1 }, damaged: [] });
   t.strictSame(readdirSync(dirname(path)), ['a.json']);
+});
+
+t.test('a content that was dropped from memory is read and changed as any other', async (t) => {
+  const room = new ContentRoom(20, 1);
+  const dropped = { room, outlineOf: ({ list }: Content) => ({ list: [], note: `${list.length} numbers` }) };
+  const folder = t.testdir({ one: { 'file.json': '{"list":[1]}' }, two: { 'file.json': '{"list":[2]}' } });
+  const one = open(t, undefined, { dropped }, join(folder, 'one'));
+  const two = open(t, undefined, { dropped }, join(folder, 'two'));
+  t.same(await one.file.outline(), { list: [1] }, 'of what is in memory, all is known');
+  await two.file.read();
+  t.same(await one.file.outline(), { list: [], note: '1 numbers' });
+  await one.file.refresh();
+  t.same(await one.file.outline(), { list: [], note: '1 numbers' }, 'a look at an unchanged file reads nothing');
+  t.same(await one.file.read(), { list: [1] });
+  t.same(await two.file.outline(), { list: [], note: '1 numbers' });
+  t.equal(await two.file.update(append(3)), 3);
+  t.same([await two.file.read(), two.disk()], [{ list: [2, 3] }, { list: [2, 3] }]);
+  const all = await Promise.all([one, two, one, two].flatMap(({ file }) => [file.read(), file.outline()]));
+  t.ok(all.every((content) => content !== undefined));
+  t.same([one.changes.length, two.changes.length], [0, 1]);
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { excerptOf, folded, wordsOf } from '../../../../core/store/parts/search-text.ts';
+import { excerptOf, folded, foldedInSteps, wordsOf } from '../../../../core/store/parts/search-text.ts';
 
 t.test('case, accents, width, blanks and signs that nobody sees make no difference', async (t) => {
   for (const [text, same] of [
@@ -80,4 +80,46 @@ t.test('what stands at the edge of a piece of a long text is found', async (t) =
     t.match(excerpt, /^…x{60}needle in 😀y{168}…$/u);
     t.same(marks, [[61, 73]]);
   }
+});
+
+t.test('a long text is folded in steps, to what it is as a whole', async (t) => {
+  const edge = 'x'.repeat(4095);
+  for (const text of [
+    '',
+    'Ada',
+    `${edge}😀 B`,
+    `${edge}  B`,
+    `${edge} \u0301  \u00c9`,
+    `${' '.repeat(9000)}\u00e9`,
+    `${edge}e\u0301`,
+    '\ufdfa'.repeat(9000),
+    `${edge}\ud800`,
+    'É '.repeat(9000),
+  ]) {
+    const pieces: string[] = [];
+    for await (const piece of foldedInSteps(text)) pieces.push(piece);
+    t.equal(pieces.join(''), folded(text), `${text.length} characters`);
+    t.ok(pieces.every(({ length }) => length <= 18 * 4097));
+  }
+});
+
+t.test('others are served while a text is folded that becomes eighteen times as long', async (t) => {
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  let length = 0;
+  for await (const piece of foldedInSteps('\ufdfa'.repeat(100_000))) length += piece.length;
+  isOver = true;
+  t.equal(length, 1_800_000);
+  t.ok(turns >= 5, `${turns} turns`);
+});
+
+t.test('an excerpt of a very long text is not looked for beyond two million letters', (t) => {
+  const { excerpt, marks } = excerptOf(`${'\ufdfa'.repeat(200_000)} Ada`, ['ada']);
+  t.same([excerpt.length, marks], [241, []]);
+  t.end();
 });
