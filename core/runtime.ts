@@ -337,7 +337,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
       return needWorkspace(session).blocks;
     },
     toolServers: () => needTools(options),
-    check: () => examineCore(options, { settings, gateway, uncounted, session: () => session }),
+    check: () => examineCore(options, { settings, gateway, uncounted, env: options.env ?? process.env, session: () => session }),
     token,
     sessions: token && new Sessions(token, options.clock, passes, shared),
     credentials,

@@ -53,7 +53,6 @@ export async function examineWorkspace(workspace: string, ledger: LedgerStore, a
     ...(await models(workspace, adapters)),
     ...filedPrices(workspace, adapters),
     ...killSwitch(workspace),
-    ...uncheckedCertificates(),
     ...notifyTargets(workspace),
     ...(await spending(ledger)),
   ];
@@ -64,13 +63,6 @@ function openFolder(workspace: string): Finding[] {
   const stats = statSync(workspace, { throwIfNoEntry: false });
   if (stats === undefined || (stats.mode & 0o022) === 0) return [];
   return [error('.', 'other users of this machine can replace the files of the workspace', 'chmod go-w .')];
-}
-
-/** Node itself obeys this variable, in all connections of the process. */
-function uncheckedCertificates(): Finding[] {
-  if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return [];
-  const problem = 'NODE_TLS_REJECT_UNAUTHORIZED=0: certificates are not checked, so keys and prompts go to any machine that takes the place of a provider';
-  return [error('environment', problem, "Start Blockhouse without it. For a certificate of your own, name its authority's file in NODE_EXTRA_CA_CERTS.")];
 }
 
 /** Links are followed, as the server follows them. */

@@ -31,3 +31,18 @@ t.test('without a host of tools there is nothing to manage, and the doctor asks 
   t.match(await core.check(), { ok: true });
   t.throws(() => core.toolServers(), { code: 'WRONG_STATE' });
 });
+
+t.test('a process that checks no certificates is reported', async (t) => {
+  for (const [value, ok] of [
+    ['0', false],
+    ['1', true],
+  ] as const) {
+    const { core } = await startCore(t, { env: { NODE_TLS_REJECT_UNAUTHORIZED: value } });
+    const report = await core.check();
+    t.equal(report.ok, ok, value);
+    t.same(
+      report.findings.filter(({ place }) => place === 'environment').map(({ severity }) => severity),
+      ok ? [] : ['error'],
+    );
+  }
+});

@@ -37,20 +37,6 @@ t.test('stored credentials that no adapter can use are reported without their co
   t.same(problems(await blocks.check(), 'auth.json'), ['other users of this machine can read or write it'], 'a link is followed, as the server does');
 });
 
-t.test('a process that checks no certificates is reported', async (t) => {
-  const { blocks } = await startCore(t);
-  const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
-  t.equal(process.env[name], undefined);
-  t.teardown(() => delete process.env[name]);
-  for (const [value, count] of [
-    ['0', 1],
-    ['1', 0],
-  ] as const) {
-    process.env[name] = value;
-    t.equal(problems(await blocks.check(), 'environment').length, count, value);
-  }
-});
-
 t.test('a workspace that other users can write into is reported', async (t) => {
   const { blocks, workspace } = await startCore(t);
   for (const [mode, problem] of [
