@@ -111,7 +111,7 @@ export class KeyRing {
       return undefined;
     }
     if (known === undefined && conversation !== undefined) this.#conversations.add(call.client, conversation, state, now);
-    state.take(call.model, now);
+    state.take(call.model, now, call.client);
     this.#line.take(call.client);
     return state;
   }

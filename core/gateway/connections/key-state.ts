@@ -2,9 +2,10 @@
 //
 // one-model: A rate limit, or a 403, pauses the key for the model that was asked, since most providers count by model, and a client may ask for one that the key does not
 //   have. An empty account and a key that is refused concern all models.
-// one-probe: When the pause of an empty or refused key is over, one call tries it. Others may when that call has succeeded, or PROBE_MS later.
+// one-probe: When the pause of an empty or refused key is over, one call of each client tries it. Its others may when that call has succeeded, or PROBE_MS later.
 // one-client: A pause that the calls of one client alone have brought about holds for that client, until a call of another one fails in the same way. Else one client could
-//   shut out all others: a 402 may come of a request that is too large for the account, and a 429 of one that is too large for a minute.
+//   shut out all others: a 402 may come of a request that is too large for the account, and a 429 of one that is too large for a minute. So it is with a pause of all that is over:
+//   who tries the key then and fails does not make it longer for others.
 // not-older: What a call tells that was sent before a pause began neither ends the pause nor makes it longer.
 import { keptText } from '../../base/kept-text.ts';
 import type { BlockhouseError } from '../../errors.ts';
@@ -100,12 +101,13 @@ export class KeyState {
   }
 
   /** A call is being made with it. one-probe. */
-  take(model: string, now: number): void {
+  take(model: string, now: number, client?: string): void {
     this.inFlight += 1;
     this.calls += 1;
-    if (this.#pause !== undefined && this.#pause.until <= now) this.#pause.until = now + PROBE_MS;
+    if (this.#pause !== undefined && this.#pause.until <= now) this.#pause = { ...this.#pause, until: now + PROBE_MS, client };
     const ofModel = this.#models.size === 0 ? undefined : this.#models.get(model);
-    if (ofModel !== undefined && ofModel.fault !== 'cooling' && ofModel.until <= now) ofModel.until = now + PROBE_MS;
+    if (ofModel !== undefined && ofModel.fault !== 'cooling' && ofModel.until <= now)
+      this.#keep(keptText(model), { ...ofModel, until: now + PROBE_MS, client });
   }
 
   /** A call that was sent at `takenAt` has succeeded. True if that ends a pause. */
@@ -133,8 +135,10 @@ export class KeyState {
     const before = isOfModel ? this.#models.get(model) : this.#pause;
     const isOthers = before !== undefined && before.client !== undefined && before.client !== client;
     if (before !== undefined && takenAt <= before.since && !isOthers) return undefined; // not-older
-    const strikes = before?.fault === fault ? before.strikes + 1 : 1;
-    const whose = before === undefined || before.client === client ? client : undefined; // one-client
+    const isRunning = before !== undefined && before.until > now;
+    const strikes = before?.fault !== fault ? 1 : before.strikes + (isOthers && isRunning ? 0 : 1);
+    const isOwn = before === undefined || before.client === client || (before.client === undefined && !isRunning);
+    const whose = isOwn ? client : undefined; // one-client
     const pause: Pause = {
       fault,
       code: failure.code,

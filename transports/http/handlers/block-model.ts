@@ -1,6 +1,8 @@
 // A block as a model: the last turn of the user becomes a message of the block, and the connection waits for its answer.
 //
 // never-ended: a client that leaves ends its own wait only. The message is answered, and the same request waits on (core/block/ask.ts).
+// looked-first: whether there is an outcome already is looked for in the lane of its caller. A message of long ago is looked for in archives of gigabytes, so those who send it again
+//   and again read them one after the other.
 // one-text: text that went out belongs to one attempt. If that fails, the stream ends with an error; what was sent is never followed by the text of another attempt.
 import { offAbort, onAbort } from '../../../core/base/abort.ts';
 import { traceparentIn } from '../../../core/base/traceparent.ts';
@@ -12,7 +14,7 @@ import { SseWriter } from '../wire/sse.ts';
 import { headersOf } from './answer-headers.ts';
 import { BlockAnswer, doneOf } from './block-answer.ts';
 import { failureOf } from './block-failure.ts';
-import { inSendingLane } from './block-lanes.ts';
+import { inLane, inSendingLane } from './block-lanes.ts';
 import { questionOf } from './block-question.ts';
 import { assertHasBlocks, assertMayAskBlock, rethrowAsModel } from './compatible-blocks.ts';
 import { accountsOf } from './keys.ts';
@@ -111,14 +113,11 @@ async function outcome(context: RouteContext, block: string, posted: AskedBlock,
   throw failureOf(found, block);
 }
 
-/** Waits until the message has its outcome, the time is up, the server ends, or the attempt breaks off whose text went out. */
-export async function awaited(
-  { core, server, signal }: RouteContext,
-  block: string,
-  id: string,
-  { waitMs }: WaitTimes,
-  text?: BlockAnswer,
-): Promise<AwaitedMessage> {
+/** Waits until the message has its outcome, the time is up, the server ends, or the attempt breaks off whose text went out. looked-first. Not to be called in that lane. */
+export async function awaited(context: RouteContext, block: string, id: string, { waitMs }: WaitTimes, text?: BlockAnswer): Promise<AwaitedMessage> {
+  const { core, server, signal } = context;
+  const found = await inLane(context, () => core.blocks.answer(block, id, { waitMs: 0 }));
+  if (found.note === null || waitMs === 0) return found;
   const over = new AbortController();
   const end = (): void => over.abort();
   const draining = onAbort(server.draining, end);

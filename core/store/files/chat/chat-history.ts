@@ -160,12 +160,12 @@ function idsOf(entries: Entries): ReadonlySet<string> {
   return new Set(entries.map(({ id }) => id));
 }
 
-/** An entry in the form that the server writes. */
-const OWN_LINE = /^\{"id":"([^"\\]+)","role":"(?:user|assistant)","content":".*\}$/;
+/** The beginning of an entry in the form that the server writes. */
+const OWN_LINE = /^\{"id":"([^"\\]+)","role":"(?:user|assistant)","content":"/;
 
 /** Undefined for a line that is not an entry. The server's own lines are matched without parsing, because there may be very many. */
 function idOf(line: string): string | undefined {
-  return OWN_LINE.exec(line)?.[1] ?? entryIn(line)?.id;
+  return (line.endsWith('}') ? OWN_LINE.exec(line)?.[1] : undefined) ?? entryIn(line)?.id;
 }
 
 /** Undefined for a damaged line; `doctor` reports it. */

@@ -70,6 +70,29 @@ t.test('one call tries a refused key when its time has come', (t) => {
   t.end();
 });
 
+t.test('one client makes a pause of all no longer for others, whenever it tries', (t) => {
+  for (const [fault, extras, firstMs] of [
+    ['cooling', { upstreamStatus: 429 }, 5000],
+    ['empty', { upstreamStatus: 402 }, 3_600_000],
+    ['refused', { upstreamStatus: 403 }, 600_000],
+  ] as const) {
+    const state = newState();
+    const fail = (client: string, now: number) => state.fail('m', fault, failure('UPSTREAM_RATE_LIMITED', extras), { ...at(now), client });
+    fail('greedy', 1);
+    t.equal(fail('other', 2)?.until, 2 + firstMs, 'the first of both is no strike more');
+    t.equal(state.pauseFor('m', firstMs, 'third')?.fault, fault, 'the pause of all');
+    const over = 2 + firstMs;
+    state.take('m', over, 'greedy');
+    t.equal(state.pauseFor('m', over, 'other'), undefined, 'one that hangs');
+    fail('greedy', over + 1);
+    t.equal(state.pauseFor('m', over + 2, 'other'), undefined, fault);
+    t.equal(state.pauseFor('m', over + 2, 'greedy')?.strikes, 2);
+    fail('other', over + 2);
+    t.equal(state.pauseFor('m', over + 3, 'third')?.strikes, 2, 'a second one in the same way');
+  }
+  t.end();
+});
+
 t.test('names of models that a client makes up take no more room than those of 64', (t) => {
   const state = newState();
   for (let each = 0; each < 5000; each += 1) state.fail(`m${each}`, 'cooling', failure('UPSTREAM_RATE_LIMITED'), at(1));

@@ -166,6 +166,29 @@ t.test('the same words are a new message once they were delivered, and the same 
   t.equal((await askedOf(server)).length, 2);
 });
 
+t.test('those who send again what is answered look for it one after the other, over each protocol', async (t) => {
+  const { server, daemon } = await serve(t);
+  const headers = { 'idempotency-key': 'k-1', ...(await keyWith(server, 'app', { rights: ['blocks', 'mcp'] })) };
+  const asking = ask(server, chat, 'hi', { headers });
+  (await daemon.call(0)).answer('Hello');
+  await asking;
+  const { blocks } = server.core;
+  const { answer } = blocks;
+  let [looks, most] = [0, 0];
+  blocks.answer = async (...args) => {
+    looks += 1;
+    most = Math.max(most, looks);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return answer(...args).finally(() => (looks -= 1));
+  };
+  const params = { name: 'send_message', arguments: { block: 'ada', message: 'hi', clientId: '1', waitSeconds: 0 } };
+  const send = () => server.call('POST', '/mcp', { headers, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params } });
+  for (const { text } of await Promise.all([chat, messages, responses, ollama].map((protocol) => ask(server, protocol, 'hi', { headers }))))
+    t.match(text, /Hello/);
+  await Promise.all([send(), send()]);
+  t.equal(most, 1);
+});
+
 t.test('a key needs the right, and reads the same of a block that is not there', async (t) => {
   const { server, daemon } = await serve(t);
   const refused = async (headers: Record<string, string>, what: string) => {

@@ -86,8 +86,7 @@ async function readAnswer(context: RouteContext, args: unknown): Promise<Outcome
   checkAnswer(args);
   const { block, messageId, waitSeconds = USUAL.waitSeconds } = args;
   assertMayReach(context, block);
-  const look = async (): Promise<AwaitedMessage> => awaited(context, block, messageId, { waitMs: 0 });
-  const found = await inLane(context, look).catch((error: unknown) => rethrowTo(context, error));
+  const found = await awaited(context, block, messageId, { waitMs: 0 }).catch((error: unknown) => rethrowTo(context, error));
   return found.note === null || waitSeconds === 0 ? outcomeOf(context, block, found) : waiting(context, block, waitSeconds, async () => messageId);
 }
 
