@@ -8,9 +8,11 @@
 // stop-reading: a connection with READ_UNTIL waiting requests is not read.
 // one-burst: once MAX_PARSED waiting requests have come in one turn, or it has read for READ_MS, no other connection is read in it. What a turn parses holds up everybody, and none of it
 //   can be freed before the turn ends, even if its connection is closed. 64 KiB of tiny chunks, or of tiny headers, take 10 ms and more, and a turn may read a thousand connections.
-// by-owner: connections that are not read are read again by turns: one of each caller, whatever the others have. Strangers, who have shown no key yet, are one caller.
+// by-owner: connections that are not read are read again by turns: one of each caller, whatever the others have, and first of those of whom nothing was read in the last such turn. Strangers, who
+//   have shown no key yet, are one caller.
 // kept-first: of one caller's, by turns: one that has had an answer and has never sent ahead, the newest of the others, and the oldest, so that a new client does not wait for all of a flood. One
-//   that is held again before it was read keeps its place.
+//   that is held again before its turn to be read came keeps its place. One that had its turn and nothing to read does not: many such would stand before all others for ever.
+// quiet-beside: those that have had an answer and send nothing, such as streams and connections that are kept for a next request, cost nothing to read, so many of them come beside each other one.
 // all-closed: when a client leaves, the answers behind its oldest one are closed, too. Node closes only that one, and what waits for the end of the others would
 //   wait for ever.
 // bounded-sum: all connections together have at most `maxWaiting` waiting requests. Beyond that, the connection with the most of them is closed.
@@ -26,12 +28,15 @@ const MAX_PARSED = 1024;
 /** Much longer than a turn of usual requests. */
 const READ_MS = 50;
 /** The most connections that are read again in one turn. */
-const RELEASED = 32;
+const RELEASED = 256;
+/** quiet-beside. */
+const QUIET_BESIDE = 16;
 /** Each takes 2 to 3 KB. One connection can't have that many: 64 KiB are 3,600 of the shortest requests. */
 const MAX_WAITING = 32_768;
 
 /** The connections of one caller that are not read, in the order in which they came. */
 interface HeldOfOne {
+  readonly quiet: Socket[];
   readonly kept: Socket[];
   readonly others: Socket[];
 }
@@ -70,6 +75,9 @@ export class Pipelines {
   readonly #held: { kept: Set<Socket>; others: Set<Socket> } = { kept: new Set<Socket>(), others: new Set<Socket>() };
   /** Those that were read again in this turn, with what had been read of them before, in bytes. */
   readonly #released = new Map<Socket, number>();
+  /** Those that were read when it was their turn (quiet-beside), and whose they are of the last such turn (by-owner). */
+  readonly #busy = new WeakSet<Socket>();
+  #served = new Set<string>();
   #waiting = 0;
   #parsed = 0;
   /** When the first read of this turn was noted. */
@@ -138,11 +146,31 @@ export class Pipelines {
       socket.pause();
       (this.#isKept(socket) ? held.kept : held.others).add(socket);
     };
-    for (const [socket, bytesRead] of this.#released) if (socket.bytesRead === bytesRead) hold(socket, again); // kept-first
-    this.#released.clear();
+    for (const socket of this.#unreached()) hold(socket, again); // kept-first
     this.#held.kept = new Set([...again.kept, ...this.#held.kept]);
     this.#held.others = new Set([...again.others, ...this.#held.others]);
     for (const socket of this.#connections) hold(socket, this.#held);
+  }
+
+  /** Of the connections that were to be read in this turn, those to which it has not come: the system reads them in their order. */
+  #unreached(): Socket[] {
+    const released = [...this.#released];
+    this.#released.clear();
+    this.#served = new Set();
+    const reached = released.findLastIndex(([socket, bytesRead]) => socket.bytesRead !== bytesRead) + 1;
+    for (const [socket, bytesRead] of released.slice(0, reached)) {
+      if (socket.bytesRead === bytesRead) {
+        this.#busy.delete(socket);
+        continue;
+      }
+      this.#busy.add(socket);
+      this.#served.add(this.#ownerOf(socket));
+    }
+    return released.slice(reached).map(([socket]) => socket);
+  }
+
+  #ownerOf(socket: Socket): string {
+    return this.#owners.get(socket) ?? '';
   }
 
   /** kept-first. */
@@ -155,26 +183,35 @@ export class Pipelines {
     this.#released.clear();
     const { kept, others } = this.#held;
     if (kept.size + others.size === 0) return;
-    const callers = new Map<string, HeldOfOne>();
-    for (const held of [kept, others]) {
-      for (const socket of held) {
-        const owner = this.#owners.get(socket) ?? '';
-        const own = callers.get(owner) ?? { kept: [], others: [] };
-        callers.set(owner, own);
-        own[held === kept ? 'kept' : 'others'].push(socket);
-      }
-    }
-    const turns = [...callers.values()].map(byTurns);
+    const turns = this.#heldByOwner().map(byTurns);
     for (let round = 0; round < RELEASED; round += 1) {
       for (const own of turns) {
-        const socket = this.#released.size < RELEASED ? own.next().value : undefined;
-        if (socket === undefined) continue;
-        kept.delete(socket);
-        others.delete(socket);
-        this.#released.set(socket, socket.bytesRead);
-        socket.resume();
+        if (this.#released.size >= RELEASED) return;
+        for (const socket of own.next().value ?? []) {
+          kept.delete(socket);
+          others.delete(socket);
+          this.#released.set(socket, socket.bytesRead);
+          socket.resume();
+        }
       }
     }
+  }
+
+  /** by-owner. */
+  #heldByOwner(): HeldOfOne[] {
+    const callers = new Map<string, HeldOfOne>();
+    const { kept, others } = this.#held;
+    for (const held of [kept, others]) {
+      for (const socket of held) {
+        const owner = this.#ownerOf(socket);
+        const own = callers.get(owner) ?? { quiet: [], kept: [], others: [] };
+        callers.set(owner, own);
+        if (held === others) own.others.push(socket);
+        else own[this.#busy.has(socket) ? 'kept' : 'quiet'].push(socket);
+      }
+    }
+    const isServed = ([owner]: readonly [string, unknown]): number => (this.#served.has(owner) ? 1 : 0);
+    return [...callers].sort((one, other) => isServed(one) - isServed(other)).map(([, own]) => own);
   }
 
   #lineOf(socket: Socket): Line {
@@ -263,8 +300,8 @@ export class Pipelines {
   }
 }
 
-/** kept-first. */
-function* byTurns({ kept, others }: HeldOfOne): Generator<Socket, undefined> {
+/** kept-first, quiet-beside. */
+function* byTurns({ quiet, kept, others }: HeldOfOne): Generator<Socket[], undefined> {
   kept.reverse();
   const oldest = others.toReversed();
   const taken = new Set<Socket>();
@@ -277,9 +314,10 @@ function* byTurns({ kept, others }: HeldOfOne): Generator<Socket, undefined> {
       const socket = next(sockets);
       if (socket === undefined) continue;
       taken.add(socket);
-      yield socket;
+      yield [...quiet.splice(0, QUIET_BESIDE), socket];
     }
   }
+  while (quiet.length > 0) yield quiet.splice(0, QUIET_BESIDE);
   return undefined;
 }
 

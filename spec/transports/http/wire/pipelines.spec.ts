@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -210,6 +211,67 @@ t.test('a turn that has read for long reads no other connection', async (t) => {
   read(20, 30, 0);
   await until(() => resumed.length === 3, 'those that were held are read again in later turns');
   t.ok(clients.every(({ closed }) => !closed));
+});
+
+/** What `Pipelines` uses of a socket. */
+class StandIn extends EventEmitter {
+  readonly destroyed = false;
+  readonly bytesWritten: number;
+  bytesRead = 0;
+  #isPaused = false;
+
+  constructor(bytesWritten: number) {
+    super();
+    this.bytesWritten = bytesWritten;
+  }
+
+  isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.emit('resume');
+  }
+}
+
+t.test('idle connections of a caller do not keep its other ones from being read while somebody floods', async (t) => {
+  let now = 0;
+  const pipelines = new Pipelines(
+    () => undefined,
+    undefined,
+    () => now,
+  );
+  let resumed: StandIn[] = [];
+  const connect = (owner: string): StandIn => {
+    const socket = new StandIn(owner === '' ? 0 : 100);
+    socket.on('resume', () => resumed.push(socket));
+    pipelines.add(socket as unknown as Socket);
+    if (owner !== '') pipelines.belongs(socket as unknown as Socket, owner);
+    return socket;
+  };
+  const floods = new Set(Array.from({ length: 100 }, () => connect('')));
+  for (let n = 0; n < 500; n += 1) connect('key of many');
+  const asking = connect('key of many');
+  const read = (socket: StandIn): void => {
+    if (socket.isPaused()) return;
+    socket.bytesRead += 65_536;
+    pipelines.noteRead();
+    now += 10;
+  };
+  for (const flood of floods) read(flood);
+  let turns = 0;
+  for (; asking.bytesRead === 0 && turns < 300; turns += 1) {
+    await turn();
+    const inOrder = resumed;
+    resumed = [];
+    for (const socket of inOrder) if (floods.has(socket) || socket === asking) read(socket);
+  }
+  t.ok(turns < 20, `it was read after ${turns} turns`);
 });
 
 t.test('when a client leaves, the answers behind its oldest one are closed, and errors have their stack as before', async (t) => {
