@@ -9,7 +9,9 @@
 // one-burst: once MAX_PARSED waiting requests have come in one turn, or it has read for READ_MS, no other connection is read in it. What a turn parses holds up everybody, and none of it
 //   can be freed before the turn ends, even if its connection is closed. 64 KiB of tiny chunks, or of tiny headers, take 10 ms and more, and a turn may read a thousand connections.
 // by-owner: connections that are not read are read again by turns: one of each caller, whatever the others have, and first of those of whom nothing was read in the last such turn. Strangers, who
-//   have shown no key yet, are one caller.
+//   have shown no key yet, are one caller, and among them each address has its turns.
+// newcomers-first: the system hands over one new connection in each turn. While others are not read, a new one is not read at once, and while they come, for NEWCOMERS_MS at a time nobody is: else
+//   a new client would stand behind all connections of a flood that come before it, each with 10 ms of work.
 // kept-first: of one caller's, by turns: one that has had an answer and has never sent ahead, the newest of the others, and the oldest, so that a new client does not wait for all of a flood. One
 //   that is held again before its turn to be read came keeps its place. One that had its turn and nothing to read does not: many such would stand before all others for ever.
 // quiet-beside: those that have had an answer and send nothing, such as streams and connections that are kept for a next request, cost nothing to read, so many of them come beside each other one.
@@ -31,6 +33,10 @@ const READ_MS = 50;
 const RELEASED = 256;
 /** quiet-beside. */
 const QUIET_BESIDE = 16;
+/** newcomers-first. */
+const NEWCOMERS_MS = 20;
+/** newcomers-first: so long after connections were held others may have to be. */
+const FLOOD_MS = 1000;
 /** Each takes 2 to 3 KB. One connection can't have that many: 64 KiB are 3,600 of the shortest requests. */
 const MAX_WAITING = 32_768;
 
@@ -78,6 +84,10 @@ export class Pipelines {
   /** Those that were read when it was their turn (quiet-beside), and whose they are of the last such turn (by-owner). */
   readonly #busy = new WeakSet<Socket>();
   #served = new Set<string>();
+  /** newcomers-first. */
+  #floodEndsAt = Number.NEGATIVE_INFINITY;
+  #hasNewcomer = false;
+  #newcomersSince: number | undefined;
   #waiting = 0;
   #parsed = 0;
   /** When the first read of this turn was noted. */
@@ -108,6 +118,19 @@ export class Pipelines {
       this.#held.kept.delete(socket);
       this.#held.others.delete(socket);
     });
+    if (this.#now() < this.#floodEndsAt) this.#holdNewcomer(socket);
+  }
+
+  /** newcomers-first. */
+  #holdNewcomer(socket: Socket): void {
+    this.#hasNewcomer = true;
+    // Node begins to read it when the listeners of new connections have run.
+    socket.once('resume', () => {
+      if (socket.destroyed) return;
+      socket.pause();
+      this.#held.others.add(socket);
+    });
+    this.#beginSoon();
   }
 
   /** Says whose connection it is: a key's or the token's (by-owner). */
@@ -140,6 +163,7 @@ export class Pipelines {
   /** one-burst. */
   #holdOthers(): void {
     this.#isHolding = true;
+    this.#floodEndsAt = this.#now() + FLOOD_MS;
     const again = { kept: new Set<Socket>(), others: new Set<Socket>() };
     const hold = (socket: Socket, held: { readonly kept: Set<Socket>; readonly others: Set<Socket> }): void => {
       if (socket.destroyed || socket.isPaused()) return;
@@ -164,7 +188,7 @@ export class Pipelines {
         continue;
       }
       this.#busy.add(socket);
-      this.#served.add(this.#ownerOf(socket));
+      this.#served.add(this.#ownerOf(socket)).add(addressOf(socket));
     }
     return released.slice(reached).map(([socket]) => socket);
   }
@@ -180,10 +204,9 @@ export class Pipelines {
 
   /** by-owner. The system reads them in this order. */
   #release(): void {
-    this.#released.clear();
     const { kept, others } = this.#held;
     if (kept.size + others.size === 0) return;
-    const turns = this.#heldByOwner().map(byTurns);
+    const turns = this.#turnsOfOwners();
     for (let round = 0; round < RELEASED; round += 1) {
       for (const own of turns) {
         if (this.#released.size >= RELEASED) return;
@@ -198,20 +221,37 @@ export class Pipelines {
   }
 
   /** by-owner. */
-  #heldByOwner(): HeldOfOne[] {
-    const callers = new Map<string, HeldOfOne>();
+  #turnsOfOwners(): Generator<Socket[], undefined>[] {
+    const callers = new Map<string, Map<string, HeldOfOne>>();
     const { kept, others } = this.#held;
     for (const held of [kept, others]) {
       for (const socket of held) {
         const owner = this.#ownerOf(socket);
-        const own = callers.get(owner) ?? { quiet: [], kept: [], others: [] };
-        callers.set(owner, own);
+        const ofOwner = callers.get(owner) ?? new Map<string, HeldOfOne>();
+        callers.set(owner, ofOwner);
+        const place = owner === '' ? addressOf(socket) : owner;
+        const own = ofOwner.get(place) ?? { quiet: [], kept: [], others: [] };
+        ofOwner.set(place, own);
         if (held === others) own.others.push(socket);
         else own[this.#busy.has(socket) ? 'kept' : 'quiet'].push(socket);
       }
     }
-    const isServed = ([owner]: readonly [string, unknown]): number => (this.#served.has(owner) ? 1 : 0);
-    return [...callers].sort((one, other) => isServed(one) - isServed(other)).map(([, own]) => own);
+    return this.#unservedFirst(callers).map((ofOwner) => oneOfEach(this.#unservedFirst(ofOwner).map(byTurns)));
+  }
+
+  #unservedFirst<T>(all: ReadonlyMap<string, T>): T[] {
+    const isServed = ([name]: readonly [string, T]): number => (this.#served.has(name) ? 1 : 0);
+    return [...all].sort((one, other) => isServed(one) - isServed(other)).map(([, of]) => of);
+  }
+
+  /** newcomers-first. True while nobody else is read. */
+  #letNewcomersIn(): boolean {
+    const now = this.#now();
+    this.#newcomersSince = this.#hasNewcomer ? (this.#newcomersSince ?? now) : undefined;
+    this.#hasNewcomer = false;
+    if (this.#newcomersSince !== undefined && now - this.#newcomersSince < NEWCOMERS_MS) return true;
+    this.#newcomersSince = undefined;
+    return false;
   }
 
   #lineOf(socket: Socket): Line {
@@ -256,7 +296,8 @@ export class Pipelines {
     this.#parsed = 0;
     this.#readSince = undefined;
     this.#isHolding = false;
-    this.#release();
+    this.#released.clear();
+    if (!this.#letNewcomersIn()) this.#release();
     const begun: Line[] = [];
     for (const line of this.#ready) {
       if (begun.length === PER_TURN) break;
@@ -298,6 +339,25 @@ export class Pipelines {
     this.#crowded.delete(line);
     this.#ready.delete(line);
   }
+}
+
+function addressOf({ remoteAddress }: Socket): string {
+  return `at ${remoteAddress}`;
+}
+
+/** By turns, until all have ended. */
+function* oneOfEach(all: readonly Generator<Socket[], undefined>[]): Generator<Socket[], undefined> {
+  for (let left = all; left.length > 0; ) {
+    const going: Generator<Socket[], undefined>[] = [];
+    for (const one of left) {
+      const sockets = one.next().value;
+      if (sockets === undefined) continue;
+      going.push(one);
+      yield sockets;
+    }
+    left = going;
+  }
+  return undefined;
 }
 
 /** kept-first, quiet-beside. */

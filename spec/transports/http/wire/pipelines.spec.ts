@@ -217,12 +217,14 @@ t.test('a turn that has read for long reads no other connection', async (t) => {
 class StandIn extends EventEmitter {
   readonly destroyed = false;
   readonly bytesWritten: number;
+  readonly remoteAddress: string;
   bytesRead = 0;
   #isPaused = false;
 
-  constructor(bytesWritten: number) {
+  constructor(bytesWritten: number, remoteAddress = '10.0.0.1') {
     super();
     this.bytesWritten = bytesWritten;
+    this.remoteAddress = remoteAddress;
   }
 
   isPaused(): boolean {
@@ -272,6 +274,48 @@ t.test('idle connections of a caller do not keep its other ones from being read 
     for (const socket of inOrder) if (floods.has(socket) || socket === asking) read(socket);
   }
   t.ok(turns < 20, `it was read after ${turns} turns`);
+});
+
+t.test('while somebody floods, new connections are let in before anything is read, and each address has its turns', async (t) => {
+  let now = 0;
+  const pipelines = new Pipelines(
+    () => undefined,
+    undefined,
+    () => now,
+  );
+  let resumed: StandIn[] = [];
+  const connect = (address: string): StandIn => {
+    const socket = new StandIn(0, address);
+    pipelines.add(socket as unknown as Socket);
+    socket.resume();
+    socket.on('resume', () => resumed.push(socket));
+    return socket;
+  };
+  connect('10.0.0.1');
+  pipelines.noteRead();
+  now += 50;
+  pipelines.noteRead();
+  const clients: StandIn[] = [];
+  for (let n = 0; n < 40; n += 1) {
+    clients.push(connect(n === 20 ? '10.0.0.2' : '10.0.0.1'));
+    await turn();
+  }
+  t.equal(resumed.length, 0, 'nothing is read while they come');
+  t.ok(clients.every((socket) => socket.isPaused()));
+  while (resumed.length === 0) await turn();
+  t.ok(resumed.slice(0, 2).includes(clients[20] as StandIn), 'the one of another address is read at once');
+  const turns = resumed.length;
+  connect('10.0.0.1');
+  await turn();
+  now += 20;
+  for (let n = 0; n < 3; n += 1) {
+    connect('10.0.0.1');
+    await turn();
+  }
+  t.ok(resumed.length > turns, 'others are read between them');
+  resumed = [];
+  now += 1000;
+  t.notOk(connect('10.0.0.1').isPaused(), 'a second after the flood they are read at once');
 });
 
 t.test('when a client leaves, the answers behind its oldest one are closed, and errors have their stack as before', async (t) => {
