@@ -14,7 +14,7 @@
 //   a new client would stand behind all connections of a flood that come before it, each with 10 ms of work.
 // kept-first: of one caller's, by turns: one that has had an answer and has never sent ahead, the newest of the others, and the oldest, so that a new client does not wait for all of a flood. One
 //   that is held again before its turn to be read came keeps its place. One that had its turn and nothing to read does not: many such would stand before all others for ever.
-// quiet-beside: those that have had an answer and send nothing, such as streams and connections that are kept for a next request, cost nothing to read, so many of them come beside each other one.
+// quiet-beside: those of known callers that send nothing, or only large pieces of a body, cost next to nothing to read, so many of them come beside each other one.
 // all-closed: when a client leaves, the answers behind its oldest one are closed, too. Node closes only that one, and what waits for the end of the others would
 //   wait for ever.
 // bounded-sum: all connections together have at most `maxWaiting` waiting requests. Beyond that, the connection with the most of them is closed.
@@ -64,7 +64,7 @@ const ofSockets = new WeakMap<Socket, Pipelines>();
 
 /** Pieces of a body have come on this connection (`Pipelines.noteRead`). */
 export function noteBodyRead(socket: Socket): void {
-  ofSockets.get(socket)?.noteRead();
+  ofSockets.get(socket)?.noteRead(socket);
 }
 
 /** The waiting requests of a server. */
@@ -81,8 +81,10 @@ export class Pipelines {
   readonly #held: { kept: Set<Socket>; others: Set<Socket> } = { kept: new Set<Socket>(), others: new Set<Socket>() };
   /** Those that were read again in this turn, with what had been read of them before, in bytes. */
   readonly #released = new Map<Socket, number>();
-  /** Those that were read when it was their turn (quiet-beside), and whose they are of the last such turn (by-owner). */
+  /** Those that cost something when they were read last (quiet-beside), and in this turn. */
   readonly #busy = new WeakSet<Socket>();
+  readonly #noted = new Set<Socket>();
+  /** Of whom something was read in the last turn of those that were held (by-owner). */
   #served = new Set<string>();
   /** newcomers-first. */
   #floodEndsAt = Number.NEGATIVE_INFINITY;
@@ -153,8 +155,10 @@ export class Pipelines {
   }
 
   /** one-burst: something was read of a connection, a head or pieces of a body. */
-  noteRead(): void {
+  noteRead(socket: Socket): void {
     const now = this.#now();
+    this.#busy.add(socket);
+    this.#noted.add(socket);
     this.#readSince ??= now;
     if (now - this.#readSince >= READ_MS && !this.#isHolding) this.#holdOthers();
     this.#beginSoon();
@@ -183,11 +187,8 @@ export class Pipelines {
     this.#served = new Set();
     const reached = released.findLastIndex(([socket, bytesRead]) => socket.bytesRead !== bytesRead) + 1;
     for (const [socket, bytesRead] of released.slice(0, reached)) {
-      if (socket.bytesRead === bytesRead) {
-        this.#busy.delete(socket);
-        continue;
-      }
-      this.#busy.add(socket);
+      if (!this.#noted.has(socket)) this.#busy.delete(socket);
+      if (socket.bytesRead === bytesRead) continue;
       this.#served.add(this.#ownerOf(socket)).add(addressOf(socket));
     }
     return released.slice(reached).map(([socket]) => socket);
@@ -232,8 +233,8 @@ export class Pipelines {
         const place = owner === '' ? addressOf(socket) : owner;
         const own = ofOwner.get(place) ?? { quiet: [], kept: [], others: [] };
         ofOwner.set(place, own);
-        if (held === others) own.others.push(socket);
-        else own[this.#busy.has(socket) ? 'kept' : 'quiet'].push(socket);
+        if (!this.#busy.has(socket) && (owner !== '' || held === kept)) own.quiet.push(socket);
+        else own[held === kept ? 'kept' : 'others'].push(socket);
       }
     }
     return this.#unservedFirst(callers).map((ofOwner) => oneOfEach(this.#unservedFirst(ofOwner).map(byTurns)));
@@ -296,6 +297,7 @@ export class Pipelines {
     this.#parsed = 0;
     this.#readSince = undefined;
     this.#isHolding = false;
+    this.#noted.clear();
     this.#released.clear();
     if (!this.#letNewcomersIn()) this.#release();
     const begun: Line[] = [];

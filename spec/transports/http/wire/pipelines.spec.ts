@@ -175,10 +175,10 @@ t.test('of those that are not read, each caller has one read by turns, a new cli
   const names = new Map(resumed.map((socket, n) => [socket, n]));
   for (const socket of resumed.slice(0, 40)) pipelines.belongs(socket, 'key of many');
   pipelines.belongs(resumed[42] as Socket, 'key of one');
-  resumed.length = 0;
-  pipelines.noteRead();
+  for (const socket of resumed) pipelines.noteRead(socket);
   now += 50;
-  pipelines.noteRead();
+  pipelines.noteRead(resumed[0] as Socket);
+  resumed.length = 0;
   await until(() => resumed.length === 45, 'all are read again');
   t.strictSame(
     resumed.slice(0, 8).map((socket) => names.get(socket)),
@@ -196,10 +196,10 @@ t.test('a turn that has read for long reads no other connection', async (t) => {
   const { port, resumed } = await holdingServer(t, pipelines);
   const clients = await Promise.all(Array.from({ length: 3 }, () => RawClient.connect(t, port)));
   await until(() => resumed.length === 3, 'they are read');
-  resumed.length = 0;
+  const [socket] = resumed.splice(0) as [Socket];
   const read = (...tookMs: readonly number[]): void => {
     for (const ms of tookMs) {
-      pipelines.noteRead();
+      pipelines.noteRead(socket);
       now += ms;
     }
   };
@@ -258,11 +258,13 @@ t.test('idle connections of a caller do not keep its other ones from being read 
   };
   const floods = new Set(Array.from({ length: 100 }, () => connect('')));
   for (let n = 0; n < 500; n += 1) connect('key of many');
+  const uploads = new Set(Array.from({ length: 10 }, () => connect('key of uploads')));
   const asking = connect('key of many');
   const read = (socket: StandIn): void => {
     if (socket.isPaused()) return;
     socket.bytesRead += 65_536;
-    pipelines.noteRead();
+    if (uploads.has(socket)) return;
+    pipelines.noteRead(socket as unknown as Socket);
     now += 10;
   };
   for (const flood of floods) read(flood);
@@ -271,8 +273,10 @@ t.test('idle connections of a caller do not keep its other ones from being read 
     await turn();
     const inOrder = resumed;
     resumed = [];
-    for (const socket of inOrder) if (floods.has(socket) || socket === asking) read(socket);
+    for (const socket of inOrder) if (floods.has(socket) || uploads.has(socket) || socket === asking) read(socket);
   }
+  const slowest = Math.min(...[...uploads].map(({ bytesRead }) => bytesRead));
+  t.ok(slowest >= (turns - 1) * 65_536, 'large bodies are read in each turn');
   t.ok(turns < 20, `it was read after ${turns} turns`);
 });
 
@@ -291,10 +295,10 @@ t.test('while somebody floods, new connections are let in before anything is rea
     socket.on('resume', () => resumed.push(socket));
     return socket;
   };
-  connect('10.0.0.1');
-  pipelines.noteRead();
+  const flood = connect('10.0.0.1') as unknown as Socket;
+  pipelines.noteRead(flood);
   now += 50;
-  pipelines.noteRead();
+  pipelines.noteRead(flood);
   const clients: StandIn[] = [];
   for (let n = 0; n < 40; n += 1) {
     clients.push(connect(n === 20 ? '10.0.0.2' : '10.0.0.1'));
