@@ -177,7 +177,7 @@ export class Front {
   serve(req: IncomingMessage, res: ServerResponse, refusal?: BlockhouseError): void {
     // After a reset, Node's parser still delivers the requests that it has buffered. Nobody waits for their answers, so nothing may be done for them.
     if (req.socket.destroyed) return;
-    this.pipelines.noteRead();
+    this.pipelines.noteRead(req.socket);
     if (res.socket === null)
       this.pipelines.wait(res, () => void this.#serve(req, res, refusal)); // another answer of this connection is open
     else void this.#serve(req, res, refusal);

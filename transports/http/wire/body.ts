@@ -286,6 +286,7 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
     };
     const stall = (): void => refuse(new BlockhouseError('REQUEST_TIMEOUT', `No data of the body arrived for ${stallMs / 1000} s.`));
     const finish = (): void => {
+      noteBodyRead(req.socket); // thousands of headers may stand behind a body
       forget();
       resolve(chunks.join());
     };

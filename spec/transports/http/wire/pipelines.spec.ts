@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -174,10 +175,10 @@ t.test('of those that are not read, each caller has one read by turns, a new cli
   const names = new Map(resumed.map((socket, n) => [socket, n]));
   for (const socket of resumed.slice(0, 40)) pipelines.belongs(socket, 'key of many');
   pipelines.belongs(resumed[42] as Socket, 'key of one');
-  resumed.length = 0;
-  pipelines.noteRead();
+  for (const socket of resumed) pipelines.noteRead(socket);
   now += 50;
-  pipelines.noteRead();
+  pipelines.noteRead(resumed[0] as Socket);
+  resumed.length = 0;
   await until(() => resumed.length === 45, 'all are read again');
   t.strictSame(
     resumed.slice(0, 8).map((socket) => names.get(socket)),
@@ -195,10 +196,10 @@ t.test('a turn that has read for long reads no other connection', async (t) => {
   const { port, resumed } = await holdingServer(t, pipelines);
   const clients = await Promise.all(Array.from({ length: 3 }, () => RawClient.connect(t, port)));
   await until(() => resumed.length === 3, 'they are read');
-  resumed.length = 0;
+  const [socket] = resumed.splice(0) as [Socket];
   const read = (...tookMs: readonly number[]): void => {
     for (const ms of tookMs) {
-      pipelines.noteRead();
+      pipelines.noteRead(socket);
       now += ms;
     }
   };
@@ -210,6 +211,115 @@ t.test('a turn that has read for long reads no other connection', async (t) => {
   read(20, 30, 0);
   await until(() => resumed.length === 3, 'those that were held are read again in later turns');
   t.ok(clients.every(({ closed }) => !closed));
+});
+
+/** What `Pipelines` uses of a socket. */
+class StandIn extends EventEmitter {
+  readonly destroyed = false;
+  readonly bytesWritten: number;
+  readonly remoteAddress: string;
+  bytesRead = 0;
+  #isPaused = false;
+
+  constructor(bytesWritten: number, remoteAddress = '10.0.0.1') {
+    super();
+    this.bytesWritten = bytesWritten;
+    this.remoteAddress = remoteAddress;
+  }
+
+  isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.emit('resume');
+  }
+}
+
+t.test('idle connections of a caller do not keep its other ones from being read while somebody floods', async (t) => {
+  let now = 0;
+  const pipelines = new Pipelines(
+    () => undefined,
+    undefined,
+    () => now,
+  );
+  let resumed: StandIn[] = [];
+  const connect = (owner: string): StandIn => {
+    const socket = new StandIn(owner === '' ? 0 : 100);
+    socket.on('resume', () => resumed.push(socket));
+    pipelines.add(socket as unknown as Socket);
+    if (owner !== '') pipelines.belongs(socket as unknown as Socket, owner);
+    return socket;
+  };
+  const floods = new Set(Array.from({ length: 100 }, () => connect('')));
+  for (let n = 0; n < 500; n += 1) connect('key of many');
+  const uploads = new Set(Array.from({ length: 10 }, () => connect('key of uploads')));
+  const asking = connect('key of many');
+  const read = (socket: StandIn): void => {
+    if (socket.isPaused()) return;
+    socket.bytesRead += 65_536;
+    if (uploads.has(socket)) return;
+    pipelines.noteRead(socket as unknown as Socket);
+    now += 10;
+  };
+  for (const flood of floods) read(flood);
+  let turns = 0;
+  for (; asking.bytesRead === 0 && turns < 300; turns += 1) {
+    await turn();
+    const inOrder = resumed;
+    resumed = [];
+    for (const socket of inOrder) if (floods.has(socket) || uploads.has(socket) || socket === asking) read(socket);
+  }
+  const slowest = Math.min(...[...uploads].map(({ bytesRead }) => bytesRead));
+  t.ok(slowest >= (turns - 1) * 65_536, 'large bodies are read in each turn');
+  t.ok(turns < 20, `it was read after ${turns} turns`);
+});
+
+t.test('while somebody floods, new connections are let in before anything is read, and each address has its turns', async (t) => {
+  let now = 0;
+  const pipelines = new Pipelines(
+    () => undefined,
+    undefined,
+    () => now,
+  );
+  let resumed: StandIn[] = [];
+  const connect = (address: string): StandIn => {
+    const socket = new StandIn(0, address);
+    pipelines.add(socket as unknown as Socket);
+    socket.resume();
+    socket.on('resume', () => resumed.push(socket));
+    return socket;
+  };
+  const flood = connect('10.0.0.1') as unknown as Socket;
+  pipelines.noteRead(flood);
+  now += 50;
+  pipelines.noteRead(flood);
+  const clients: StandIn[] = [];
+  for (let n = 0; n < 40; n += 1) {
+    clients.push(connect(n === 20 ? '10.0.0.2' : '10.0.0.1'));
+    await turn();
+  }
+  t.equal(resumed.length, 0, 'nothing is read while they come');
+  t.ok(clients.every((socket) => socket.isPaused()));
+  while (resumed.length === 0) await turn();
+  t.ok(resumed.slice(0, 2).includes(clients[20] as StandIn), 'the one of another address is read at once');
+  const turns = resumed.length;
+  connect('10.0.0.1');
+  await turn();
+  now += 20;
+  for (let n = 0; n < 3; n += 1) {
+    connect('10.0.0.1');
+    await turn();
+  }
+  t.ok(resumed.length > turns, 'others are read between them');
+  resumed = [];
+  now += 1000;
+  t.notOk(connect('10.0.0.1').isPaused(), 'a second after the flood they are read at once');
 });
 
 t.test('when a client leaves, the answers behind its oldest one are closed, and errors have their stack as before', async (t) => {
