@@ -10,9 +10,9 @@ const MIB = 1024 * 1024;
 /** The same limit in bytes. */
 export const ACTIVE_BYTES = 4 * MIB;
 /** The newest entries may exceed `ACTIVE_BYTES`, so that one long entry doesn't push out its own conversation. */
-const RECENT = { entries: 20, bytes: 12 * MIB } as const;
+export const RECENT = { entries: 20, bytes: 12 * MIB } as const;
 /** The limit for the last message and its answer. A larger entry moves at once. */
-const LAST = { entries: 2, bytes: 24 * MIB } as const;
+export const LAST = { entries: 2, bytes: 24 * MIB } as const;
 /** Entries move in groups of at least this size, so that a long conversation doesn't write to the archive with each message. */
 export const MOVED_AT_ONCE = { entries: 50, bytes: MIB } as const;
 
@@ -22,8 +22,8 @@ interface Split {
 }
 
 /** The active entries, which the history without a page shows. */
-export function activeOf(entries: Entries): Entries {
-  return split(entries, ACTIVE_ENTRIES, ACTIVE_BYTES).kept;
+export function activeOf(entries: Entries, sizeOf = bytesOf): Entries {
+  return split(entries, ACTIVE_ENTRIES, ACTIVE_BYTES, sizeOf).kept;
 }
 
 /** Splits off the entries that move now, oldest first; none until there are enough. */
@@ -32,7 +32,7 @@ export function splitOld(entries: Entries): Split {
   return due.old.length === 0 ? due : split(entries, ACTIVE_ENTRIES, ACTIVE_BYTES);
 }
 
-function split(entries: Entries, mostEntries: number, mostBytes: number): Split {
+function split(entries: Entries, mostEntries: number, mostBytes: number, sizeOf = bytesOf): Split {
   const kept: ChatEntry[] = [];
   const old: ChatEntry[] = [];
   let count = 0;
@@ -43,7 +43,7 @@ function split(entries: Entries, mostEntries: number, mostBytes: number): Split 
       kept.push(entry);
       continue;
     }
-    const size = bytesOf(entry);
+    const size = sizeOf(entry);
     const room = count < LAST.entries ? LAST.bytes : count < RECENT.entries ? RECENT.bytes : mostBytes;
     if (size > LAST.bytes) old.push(entry);
     else if (count < mostEntries && bytes + size <= room) {

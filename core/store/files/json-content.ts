@@ -13,7 +13,7 @@ import { parseBytes } from '../../base/strict-json.ts';
 import { UncopiedDamage } from '../../block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../errors.ts';
 import type { ChangeNotice } from '../store.ts';
-import type { ContentRoom, Droppable } from './content-room.ts';
+import type { ContentRoom, Droppable } from '../parts/content-room.ts';
 import { keepCopy, setAside } from './atomic-file.ts';
 import { isFresh, MISSING, stampOf } from './file-stamp.ts';
 import { isPassingFault, readFault, readRegular } from './regular-file.ts';

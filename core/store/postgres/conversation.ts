@@ -1,17 +1,12 @@
 // The conversation of one block in PostgreSQL. Each change is one statement (sql/conversation.ts).
 //
 // fenced: what only the owner of a block does carries its claim, and is refused with LEASE_LOST when the block is another's.
-// known-entries: the active entries are read again only when their block has changed since. What was read a tenth of a second ago is good, unless this server has
-//   changed them, or another one has told of a change. What is added, begun or ended is changed in them too, if they are of the version before.
-// another-past: the versions of a database that has restarted are not compared with those before, since its last commits may be lost.
-// own-turn: a message that this server has just added to a block where nothing else waits is the next one, and after the last one that waits there is none, so nobody
-//   looks for it while it has the block. Whether it still is, and whether the block is ours, is seen by `begin`.
+// known-entries, own-turn, another-past: see known-entries.ts.
 // with-its-bill: the line of the call that has made an answer is written by the statement that settles its message (ledger.ts, with-its-answer).
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
 import { CRASHED, EXPIRED, newEntry, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
 import { countQueue } from '../../block/conversation/counts.ts';
 import { EntryIds } from '../../block/conversation/entry-ids.ts';
-import { ACTIVE_ENTRIES } from '../../block/conversation/retention.ts';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
 import type { MessageFound } from '../../schemas/chat-api.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
@@ -30,9 +25,11 @@ import type {
   RecoverRules,
   Settled,
 } from '../port.ts';
+import type { ContentRoom } from '../parts/content-room.ts';
 import { runName } from '../parts/run-lines.ts';
 import { noBlock } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
+import { KnownEntries } from './known-entries.ts';
 import type { PostgresLedger } from './ledger.ts';
 import {
   entryOf,
@@ -47,7 +44,6 @@ import {
   storedAs,
   valuesOf,
   type Versions,
-  WAITING,
 } from './message-row.ts';
 import type { Database, Statement } from './pool.ts';
 import * as sql from './sql/conversation.ts';
@@ -65,26 +61,13 @@ export interface PostgresConversationOptions {
   past?(): number;
   /** with-its-bill. */
   readonly bills?: Pick<PostgresLedger, 'send'> | undefined;
-}
-
-interface Active {
-  readonly version: string;
-  readonly entries: Entries;
-  /** When they were as they are here. */
-  at: number;
-}
-
-/** Before a statement. */
-interface Moment {
-  readonly at: number;
-  readonly hints: number;
+  /** Of all blocks. Without one, what is known stays. */
+  readonly room?: ContentRoom | undefined;
 }
 
 const IS_THERE = '23505';
 /** growing-ids: each try knows the greatest id, so only many writers at the same moment need more than two. */
 const MOST_TRIES = 100;
-/** known-entries. */
-const KNOWN_MS = 100;
 
 /** One block's conversation. */
 export class PostgresConversation extends PostgresRuns implements Conversation {
@@ -92,41 +75,18 @@ export class PostgresConversation extends PostgresRuns implements Conversation {
   readonly #block: number;
   readonly #at: () => string;
   readonly #ids: EntryIds;
-  readonly #clock: () => number;
-  readonly #pastNow: () => number;
   readonly #bills: PostgresConversationOptions['bills'];
-  #past = 0;
-  /** known-entries. */
-  #known: Active | undefined;
+  readonly #known: KnownEntries;
   #reading: Promise<Entries> | undefined;
-  #hints = 0;
-  /** own-turn. */
-  #turn: { readonly next: ChatEntry | undefined; readonly at: number; readonly fence?: number } | undefined;
 
-  constructor({ database, block, at, clock = () => performance.now(), past = () => 0, bills }: PostgresConversationOptions) {
+  constructor({ database, block, at, clock = () => performance.now(), past = () => 0, bills, room }: PostgresConversationOptions) {
     super(database, block);
     this.#database = database;
     this.#block = block;
     this.#at = at;
     this.#ids = new EntryIds(() => Date.parse(at()));
-    this.#clock = clock;
-    this.#pastNow = past;
     this.#bills = bills;
-  }
-
-  /** another-past. */
-  get #seen(): Active | undefined {
-    const past = this.#pastNow();
-    if (past !== this.#past) {
-      this.#known = undefined;
-      this.#turn = undefined;
-    }
-    this.#past = past;
-    return this.#known;
-  }
-
-  set #seen(seen: Active) {
-    this.#known = seen;
+    this.#known = new KnownEntries({ clock, past, room });
   }
 
   newId(): string {
@@ -139,55 +99,41 @@ export class PostgresConversation extends PostgresRuns implements Conversation {
 
   /** known-entries. */
   entries(): Promise<Entries> {
-    if (this.#seen !== undefined && this.#clock() - this.#seen.at < KNOWN_MS) return Promise.resolve(this.#seen.entries);
+    const { fresh } = this.#known;
+    if (fresh !== undefined) return Promise.resolve(fresh);
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
     });
     return this.#reading;
   }
-  readonly counts = async (): ReturnType<Conversation['counts']> => countQueue(await this.entries());
+
+  readonly counts = async (): ReturnType<Conversation['counts']> => countQueue(await this.outline());
+
+  /** The entries, or at least what counts of them (`countedOf`): no text is read for it. */
+  async outline(): Promise<Entries> {
+    const { fresh, active } = this.#known;
+    if (fresh !== undefined) return fresh;
+    const before = this.#known.moment();
+    const rows = await this.#run<MessageRow & { version: string }>(sql.OUTLINE, [active?.version ?? null]);
+    if (active === undefined || rows[0]?.version !== active.version) return this.#entriesOf(rows.filter(({ id }) => id !== null));
+    this.#known.take(active, active, before);
+    return active.entries;
+  }
 
   /** The entries have changed, or may have. */
   hint(): void {
-    this.#hints += 1;
-    this.#turn = undefined;
-    if (this.#seen !== undefined) this.#seen.at = Number.NEGATIVE_INFINITY;
+    this.#known.hint();
     this.#reading = undefined; // it may have begun before the change
   }
 
   async #read(): Promise<Entries> {
-    const { at, hints } = this.#moment();
-    const before = this.#seen;
-    const rows = await this.#run<MessageRow & { version: string }>(sql.ENTRIES, [ACTIVE_ENTRIES, before?.version ?? null]);
+    const moment = this.#known.moment();
+    const before = this.#known.active;
+    const rows = await this.#run<MessageRow & { version: string }>(sql.ENTRIES, [before?.version ?? null]);
     const version = rows[0]?.version ?? '';
     const entries = version === before?.version ? before.entries : this.#entriesOf(rows.filter(({ id }) => id !== null));
-    // What has come meanwhile may be newer than these.
-    if (this.#seen === before) this.#seen = { version, entries, at: hints === this.#hints ? at : Number.NEGATIVE_INFINITY };
+    this.#known.take({ version, entries }, before, moment);
     return entries;
-  }
-
-  #moment(): Moment {
-    return { at: this.#clock(), hints: this.#hints };
-  }
-
-  /** known-entries: `changed` are in the place of those with their ids, or new and at the end. */
-  #keep({ version_before, version }: Versions, before: Moment, changed: Entries): void {
-    if (this.#seen?.version !== version_before) return;
-    const byId = new Map(changed.map((entry) => [entry.id, entry]));
-    const entries = this.#seen.entries.map((entry) => byId.get(entry.id) ?? entry);
-    const known = new Set(entries.map(({ id }) => id));
-    entries.push(...changed.filter(({ id }) => !known.has(id)));
-    const border = entries.length - ACTIVE_ENTRIES;
-    this.#seen = {
-      version,
-      entries: border > 0 ? entries.filter((entry, index) => index >= border || WAITING.has(entry.status)) : entries,
-      at: this.#isAlone(before) ? before.at : Number.NEGATIVE_INFINITY,
-    };
-  }
-
-  /** Nothing but this server's change since then has been told of the block. */
-  #isAlone({ hints }: Moment): boolean {
-    return this.#hints === hints + 1;
   }
 
   async page({ limit, before, since }: PagePlace): Promise<Entries> {
@@ -211,28 +157,28 @@ export class PostgresConversation extends PostgresRuns implements Conversation {
       const standing = again && (await this.#standing(clientId)); // before the entries, which are then at least as new
       if (standing?.known === true) return knownAs(standing);
       const entry = newEntry(again === undefined ? [] : await this.#read(), { ...message, id, at: this.#at() });
-      const before = this.#moment();
+      const before = this.#known.moment();
       const values = [cap, WAITING_BYTES, ...valuesOf(entry), standing?.last_id ?? null];
       const [row] = await this.#run<{ position: number } & Versions>(sql.APPEND, values).catch(unlessThere);
       if (row === undefined) return this.#whyNot(id, clientId, cap, standing?.last_id);
-      this.#keep(row, before, [storedAs(entry)]);
-      if (row.position === 0 && this.#isAlone(before)) this.#turn = { next: storedAs(entry), at: before.at };
+      const stored = storedAs(entry);
+      this.#known.keep(row, before, [stored]);
+      if (row.position === 0) this.#known.keepTurn(before, stored);
       return { entry, position: row.position, isNew: true };
     });
   }
 
   async recover(claim: Claim, { staleAfterMs, maxAttempts, runs = new Map() }: RecoverRules): Promise<Recovered> {
-    const { at: known = Number.NEGATIVE_INFINITY, fence = claim.fence } = this.#turn ?? {};
-    const isOwnTurn = this.#clock() - known < KNOWN_MS && fence === claim.fence && staleAfterMs === Number.POSITIVE_INFINITY;
-    if (isOwnTurn) return { queued: this.#turn?.next === undefined ? 0 : 1, next: this.#turn?.next, over: [] };
+    const turn = staleAfterMs === Number.POSITIVE_INFINITY ? this.#known.turnOf(claim.fence) : undefined;
+    if (turn !== undefined) return { queued: turn.next === undefined ? 0 : 1, next: turn.next, over: [] };
     const at = this.#at();
     const stale = Number.isFinite(staleAfterMs) ? new Date(Date.parse(at) - staleAfterMs).toISOString() : null;
     const look = async () => {
       type Look = MessageRow & { version: string; ours: boolean; queued: number; processing: number; stale: boolean };
-      const before = this.#clock();
+      const before = this.#known.moment();
       const [row] = await this.#run<Look>(sql.LOOK, [...fenceOf(claim), stale]);
       if (row?.ours !== true) throw leaseLost();
-      if (this.#seen?.version === row.version) this.#seen.at = before; // known-entries
+      this.#known.confirm(row.version, before);
       return row;
     };
     let now = await look();
@@ -246,11 +192,11 @@ export class PostgresConversation extends PostgresRuns implements Conversation {
   }
 
   async begin(claim: Claim, id: string): Promise<ChatEntry | undefined> {
-    const before = this.#moment();
+    const before = this.#known.moment();
     const [row] = await this.#run<MessageRow & Owned & Versions>(sql.BEGIN, [...fenceOf(claim), id, this.#at()]);
     if (row?.ours !== true) throw leaseLost();
     const begun = this.#entriesOf(row.id === null ? [] : [row]);
-    if (begun.length > 0) this.#keep(row, before, begun);
+    if (begun.length > 0) this.#known.keep(row, before, begun);
     return begun[0];
   }
 
@@ -284,12 +230,12 @@ export class PostgresConversation extends PostgresRuns implements Conversation {
     const fields = [id, status, finishedAt ?? null, JSON.stringify(error ?? null), error !== undefined, outcome, answer !== undefined];
     const try_ = async (newId?: string): Promise<Settled | false | undefined> => {
       const entry = answer === undefined ? NO_ANSWER : { ...answer, id: newId ?? answer.id };
-      const before = this.#moment();
+      const before = this.#known.moment();
       const [row] = await run([...fenceOf(claim), ...fields, ...valuesOf(entry)]);
       if (row?.ours !== true) throw leaseLost();
       if (row.done) {
-        this.#keep(row, before, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
-        if (row.waiting === 0 && this.#isAlone(before)) this.#turn = { next: undefined, at: before.at, fence: claim.fence };
+        this.#known.keep(row, before, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
+        if (row.waiting === 0) this.#known.keepTurn(before, undefined, claim.fence);
         return { answer: answer === undefined ? undefined : entry };
       }
       return answer === undefined || entry.id > row.last_id ? false : undefined;

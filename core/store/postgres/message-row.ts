@@ -17,6 +17,8 @@ export interface MessageRow {
   readonly role: ChatEntry['role'];
   readonly status: ChatEntry['status'];
   readonly content: string;
+  /** As it was added. Not every statement asks for it. */
+  readonly bytes?: number;
   readonly client_id: string | null;
   readonly reply_to: string | null;
   readonly attempts: number;
@@ -53,12 +55,21 @@ export interface SettledRow extends MessageRow, Owned, Versions {
 /** What no text of PostgreSQL has (any-text). */
 export const NO_TEXT = /[\p{Surrogate}\0]/u;
 /** The most bytes in a page, except that a page has at least one entry. */
-const PAGE_BYTES = 8 * 1024 * 1024;
+export const PAGE_BYTES = 8 * 1024 * 1024;
 /** The statuses of a message without an outcome. */
 export const WAITING: ReadonlySet<string> = new Set(['queued', 'processing', 'waiting-approval']);
 
+/** What `bytes` says of entries that were read: to measure them takes as long as to read them. */
+const sizes = new WeakMap<ChatEntry, number>();
+
 /** The entry of a row. */
 export function entryOf(row: MessageRow): ChatEntry {
+  const entry = shownAs(row);
+  if (row.bytes !== undefined) sizes.set(entry, row.bytes);
+  return entry;
+}
+
+function shownAs(row: MessageRow): ChatEntry {
   const time = (field: 'nextAttemptAt' | 'startedAt' | 'finishedAt', at: Date | null): object => (at === null ? {} : { [field]: at.toISOString() });
   const isUser = row.role === 'user';
   return {
@@ -126,14 +137,14 @@ export function waitingOf({ status, waitingFor = [] }: ChatEntry): string | null
 
 /** A new entry as it will be read. */
 export function storedAs(entry: ChatEntry): ChatEntry {
-  const [id, role, status, content, , client_id, reply_to, attempts, at, next, started, finished, error, rest] = valuesOf(entry) as [
+  const [id, role, status, content, bytes, client_id, reply_to, attempts, at, next, started, finished, error, rest] = valuesOf(entry) as [
     ...[string, ChatEntry['role'], ChatEntry['status'], string, number, string | null, string | null, number],
     ...[string, string | null, string | null, string | null, string, string],
   ];
   const timeOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
   const times = { at: new Date(at), next_attempt_at: timeOf(next), started_at: timeOf(started), finished_at: timeOf(finished) };
   const json = { error: parseJson(error) as ChatEntry['error'], outcome: null, rest: parseJson(rest) as Partial<ChatEntry>, waiting_for: null };
-  return entryOf({ seq: 0, id, role, status, content, client_id, reply_to, attempts, ...times, ...json });
+  return entryOf({ seq: 0, id, role, status, content, bytes, client_id, reply_to, attempts, ...times, ...json });
 }
 
 /** Values for the columns of an answer that is not written. */
@@ -146,6 +157,11 @@ export const NO_ANSWER: ChatEntry = {
   status: 'done',
   channel: 'web',
 };
+
+/** The length of an entry as it was added, in bytes. */
+export function sizeOf(entry: ChatEntry): number {
+  return sizes.get(entry) ?? bytesOf(entry);
+}
 
 /** A message among entries, with its answer. */
 export function foundIn(entries: Entries, id: string): MessageFound | undefined {

@@ -8,6 +8,7 @@
 import { nodeNotFound } from '../../errors.ts';
 import type { Finding, ServerNode } from '../../types.ts';
 import { VERSION } from '../../version.ts';
+import { ContentRoom } from '../parts/content-room.ts';
 import { halfCopy, parseNote } from '../parts/copy-note.ts';
 import type { CallNotes } from '../port.ts';
 import type { ConnectedStore, ConnectOptions, OwnFolder, Signals, Store, StoreHealth, StoreOptions } from '../store.ts';
@@ -171,6 +172,7 @@ class PostgresStore implements Store {
     const world: BlockWorld = {
       database,
       bills: this.ledger,
+      room: new ContentRoom(),
       signals: posts,
       projection: this.#projection,
       logs: this.#logs,

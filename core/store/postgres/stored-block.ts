@@ -3,6 +3,7 @@ import { noCosts } from '../../block/costs/costs.ts';
 import { parseConfig } from '../../block/documents/document-codecs.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockState } from '../../schemas/block-pulse.ts';
+import type { ContentRoom } from '../parts/content-room.ts';
 import { DOCUMENTS, SCHEDULES } from '../parts/documents.ts';
 import type { BlockContents, BlockDocuments, BlockRef, Claim, Conversation, ScheduleStates, Standing } from '../port.ts';
 import type { BlockListener, StoredBlock } from '../store.ts';
@@ -24,6 +25,8 @@ export interface BlockWorld {
   readonly projection: Projection;
   readonly logs: LogWriter;
   readonly bills: Pick<PostgresLedger, 'send'>;
+  /** What is known of conversations, of all blocks together. */
+  readonly room: ContentRoom;
   /** The id of this server's membership. */
   node(): string;
   /** Epoch milliseconds by the database's clock. */
@@ -81,7 +84,7 @@ export class PostgresBlock implements StoredBlock {
       },
       onDamaged: () => listener.onOther(),
     });
-    this.#entries = new PostgresConversation({ database, block, at, clock: world.clock, past: world.past, bills: world.bills });
+    this.#entries = new PostgresConversation({ database, block, at, clock: world.clock, past: world.past, bills: world.bills, room: world.room });
     this.#conversation = toldConversation(this.#entries, (what) => {
       world.projection.touch(block);
       world.signals.tell(what === 'chat' ? { what: 'document', block, kind: what } : { what, block });
@@ -111,7 +114,7 @@ export class PostgresBlock implements StoredBlock {
   async contents(): Promise<BlockContents> {
     const [rows, chat] = await Promise.all([
       this.#world.database.query<{ kind: string; rev: number; value: unknown }>(sql.DOCUMENTS, [this.#ref.block, this.#ref.name]),
-      this.#conversation.entries(),
+      this.#entries.outline(),
     ]);
     const found = new Map(rows.map((row) => [row.kind, row]));
     const of = <T>(kind: string, document: { take(rev: number, value: unknown): T }): T => {

@@ -5,7 +5,7 @@ import { formatFile } from '../../../block/documents/document-codecs.ts';
 import type { BlockContents, ScheduleStates } from '../../port.ts';
 import type { BlockListener, StoredBlock } from '../../store.ts';
 import { measure } from '../folder-size.ts';
-import type { ContentRoom } from '../content-room.ts';
+import type { ContentRoom } from '../../parts/content-room.ts';
 import { BlockLog } from '../logs/block-log.ts';
 import type { JsonFile } from '../json-file.ts';
 import type { FolderWatches } from '../watch.ts';

@@ -6,7 +6,7 @@ import { faultText } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { BlockContents, BlockRef, Unconfirmed } from '../../port.ts';
 import type { BlockList, BlockListener, BlockStore, DamageListener, EntrySource, Rename, RenameByMoves, StoredBlock } from '../../store.ts';
-import { ContentRoom } from '../content-room.ts';
+import { ContentRoom } from '../../parts/content-room.ts';
 import { FolderWatches } from '../watch.ts';
 import type { BlockFolders } from './block-folders.ts';
 import { BlockIndex, sweep } from './block-index.ts';

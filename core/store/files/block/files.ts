@@ -15,7 +15,7 @@ import type { BlockListener, DamageListener } from '../../store.ts';
 import { ChatArchive } from '../chat/chat-archive.ts';
 import { FileConversation } from '../chat/conversation.ts';
 import { RunJournals } from '../chat/run-journals.ts';
-import type { ContentRoom } from '../content-room.ts';
+import type { ContentRoom } from '../../parts/content-room.ts';
 import { JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from '../../parts/block-layout.ts';

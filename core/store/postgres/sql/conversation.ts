@@ -6,11 +6,13 @@
 // held-place: a message that waits for a person counts in `processing` and in `held`. Its `waiting_for` stays while it is begun, and goes when it is queued or over: so
 //   who begins it knows that it was held.
 
+import { ACTIVE_BYTES, ACTIVE_ENTRIES, LAST, RECENT } from '../../../block/conversation/retention.ts';
+import { PAGE_BYTES } from '../message-row.ts';
 import { lineParts } from './ledger.ts';
 
 const COLUMNS = 'id, role, status, content, bytes, client_id, reply_to, attempts, at, next_attempt_at, started_at, finished_at, error, rest';
 const SHOWN =
-  'm.seq, m.id, m.role, m.status, m.content, m.client_id, m.reply_to, m.attempts, m.at, m.next_attempt_at, m.started_at, m.finished_at, m.error, m.outcome, m.rest, m.waiting_for';
+  'm.seq, m.id, m.role, m.status, m.content, m.bytes, m.client_id, m.reply_to, m.attempts, m.at, m.next_attempt_at, m.started_at, m.finished_at, m.error, m.outcome, m.rest, m.waiting_for';
 /** Of the owner alone: $1 the block, $2 its owner, $3 the fence. */
 const OWNED = 'select *, xmin::text as version from bh.block where id = $1 and owner = $2 and fence = $3 for update';
 /** The version of a block before this statement, and after it if it has changed the block. */
@@ -68,7 +70,7 @@ u as (
 select b.id is not null as ours, ${VERSIONS}, ${SHOWN} from (select) one left join b on true left join m on true`,
 };
 
-/** The parts of SETTLE after \`b\`. */
+/** The parts of SETTLE after `b`. */
 const SETTLED = `
 old as (
   select q.seq, q.status, q.bytes from b join bh.message q on q.block_id = $1
@@ -231,20 +233,39 @@ select b.id from b`,
 export const BORDER = { name: 'block-border', plan: 'once' as const, text: 'update bh.block set last_id = $2 where id = $1 and last_id < $2 returning id' };
 export const LAST_ID = { name: 'block-last-id', plan: 'once' as const, text: 'select last_id from bh.block where id = $1' };
 
-/** $2 so many of the newest, and all that wait. One row without an entry where nothing has changed since the version $3: every change of a message changes its block. */
+/** Of the entries of the block $1 without an outcome, all are active; of the others the newest, as many as `retention.ts` keeps in a file. The last one that is not. */
+const BORDER_OF_ACTIVE = `
+left join lateral (
+  select max(c.seq) as seq from (
+    select l.seq, row_number() over (order by l.seq desc) as place, sum(l.bytes) over (order by l.seq desc) as total from (
+      select seq, bytes from bh.message
+      where b.xmin::text is distinct from $2 and block_id = b.id and status not in ${WAITING} and bytes <= ${LAST.bytes} order by seq desc limit ${ACTIVE_ENTRIES + 1}) l) c
+  where c.place > ${ACTIVE_ENTRIES}
+    or c.total > case when c.place <= ${LAST.entries} then ${LAST.bytes} when c.place <= ${RECENT.entries} then ${RECENT.bytes} else ${ACTIVE_BYTES} end) border on true`;
+/** More conditions on `n`, an entry after the border. */
+const active = (also = ''): string => `
+left join lateral (
+  select * from bh.message n
+  where b.xmin::text is distinct from $2 and n.block_id = b.id and n.seq > coalesce(border.seq, -1) and (n.bytes <= ${LAST.bytes} or n.status in ${WAITING})${also}
+  union all
+  select * from bh.message o where b.xmin::text is distinct from $2 and o.block_id = b.id and o.status in ${WAITING} and o.seq <= coalesce(border.seq, -1)) m on true
+where b.id = $1 order by m.seq`;
+
+/** The active entries. One row without an entry where nothing has changed since the version $2: every change of a message changes its block. */
 export const ENTRIES = {
   name: 'messages-active',
   plan: 'once' as const,
+  text: `select b.xmin::text as version, ${SHOWN} from bh.block b${BORDER_OF_ACTIVE}${active()}`,
+};
+/** The same of what counts of them alone, and without their texts: those that wait or have failed, and the newest. */
+export const OUTLINE = {
+  name: 'messages-outline',
+  plan: 'once' as const,
   text: `
-select b.xmin::text as version, ${SHOWN}
-from bh.block b
-left join lateral (
-  select l.seq from bh.message l where b.xmin::text is distinct from $3 and l.block_id = b.id order by l.seq desc offset $2 limit 1) border on true
-left join lateral (
-  select * from bh.message n where b.xmin::text is distinct from $3 and n.block_id = b.id and n.seq > coalesce(border.seq, -1)
-  union all
-  select * from bh.message o where b.xmin::text is distinct from $3 and o.block_id = b.id and o.status in ${WAITING} and o.seq <= coalesce(border.seq, -1)) m on true
-where b.id = $1 order by m.seq`,
+select b.xmin::text as version, m.seq, m.id, m.role, m.status, '' as content, m.client_id, m.reply_to, m.attempts, m.at, m.next_attempt_at, m.started_at,
+  m.finished_at, m.error, null::json as outcome, '{}'::json as rest, m.waiting_for
+from bh.block b${BORDER_OF_ACTIVE}${active(`
+    and (n.status in ${WAITING} or (n.role = 'user' and n.status = 'failed') or n.seq = (select max(seq) from bh.message where block_id = b.id))`)}`,
 };
 /** An entry and its answer. */
 export const MESSAGE = {
@@ -253,7 +274,12 @@ export const MESSAGE = {
   text: `select ${SHOWN} from bh.message m where m.block_id = $1 and (m.id = $2 or m.reply_to = $2) order by m.seq`,
 };
 export const SEQ = { name: 'message-seq', text: 'select seq from bh.message where block_id = $1 and id = $2' };
+/** What is read for a page, which ends where it is full: no more than one entry beyond it. `order` says from where. */
+const page = (rows: string, order: string): string => `
+select ${SHOWN} from (
+  select *, sum(bytes) over (order by ${order}) - bytes as before from (select * from bh.message where block_id = $1 and ${rows} order by ${order} limit $3) p) m
+where m.before <= ${PAGE_BYTES} order by m.${order}`;
 /** Before $2, the newest first, $3 at most. */
-export const BEFORE = { name: 'messages-before', text: `select ${SHOWN} from bh.message m where m.block_id = $1 and m.seq < $2 order by m.seq desc limit $3` };
+export const BEFORE = { name: 'messages-before', text: page('seq < $2', 'seq desc') };
 /** After $2, $3 at most. */
-export const AFTER = { name: 'messages-after', text: `select ${SHOWN} from bh.message m where m.block_id = $1 and m.seq > $2 order by m.seq limit $3` };
+export const AFTER = { name: 'messages-after', text: page('seq > $2', 'seq') };

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { isObject } from '../../../../core/base/json.ts';
 import { UncopiedDamage } from '../../../../core/block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
-import { ContentRoom } from '../../../../core/store/files/content-room.ts';
+import { ContentRoom } from '../../../../core/store/parts/content-room.ts';
 import { JsonContent, type JsonContentOptions } from '../../../../core/store/files/json-content.ts';
 
 interface Content {

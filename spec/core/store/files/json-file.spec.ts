@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unl
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isObject } from '../../../../core/base/json.ts';
-import { ContentRoom } from '../../../../core/store/files/content-room.ts';
+import { ContentRoom } from '../../../../core/store/parts/content-room.ts';
 import { JsonFile, type JsonFileOptions } from '../../../../core/store/files/json-file.ts';
 import { withFewDescriptors } from '../../../support/few-descriptors.ts';
 

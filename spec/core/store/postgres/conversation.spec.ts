@@ -1,6 +1,8 @@
 // What several servers on one conversation see. The laws of all stores are in spec/conformance/store/.
 import t, { type Test } from 'tap';
+import { countQueue } from '../../../../core/block/conversation/counts.ts';
 import type { Claim, MessageToAppend } from '../../../../core/store/port.ts';
+import { ContentRoom } from '../../../../core/store/parts/content-room.ts';
 import { PostgresConversation } from '../../../../core/store/postgres/conversation.ts';
 import { PostgresLedger } from '../../../../core/store/postgres/ledger.ts';
 import { PostgresMembership as Membership } from '../../../../core/store/postgres/membership.ts';
@@ -292,6 +294,66 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal(entries.length, 501);
     t.match(entries[0], { content: 'waits' });
     t.equal((await conversation.page({ limit: 1000 })).length, 700);
+  });
+
+  t.test('of long entries, as many are read as a file keeps; of a page, no more than fits', async (t) => {
+    const { a, block, ask } = await servers();
+    const conversation = a.conversation(block);
+    await conversation.append(message('waits'));
+    // `bytes` says how long they are; number 40 could not be in a file.
+    await ask(
+      `insert into bh.message (block_id, seq, id, role, status, content, bytes, at)
+      select $1, n, 'old' || n, 'user', 'done', n, case when n = 40 then 25 * 1024 * 1024 else 300 * 1024 end, clock_timestamp() from generate_series(2, 60) n`,
+      [block],
+    );
+    const texts = (await conversation.entries()).map(({ content }) => content);
+    t.same(texts, ['waits', ...Array.from({ length: 20 }, (_, n) => String(41 + n))], 'the newest twenty have room that others do not have');
+    t.equal((await conversation.page({ limit: 1000 })).length, 21, 'no more than one is read beyond a page');
+  });
+
+  t.test('what counts of the entries is read without their texts, and again only where they have changed', async (t) => {
+    const { a, b, block } = await servers();
+    const claim = await a.take(block);
+    const [own, other] = [a.conversation(block, claim), b.conversation(block)];
+    const seen = new PostgresConversation({ database: b.database, block, at: () => new Date().toISOString(), clock: () => 0 });
+    const shown = async (): Promise<string[]> => (await seen.outline()).map(({ content, status }) => `${status} ${content}`);
+    for (const content of ['fails', 'is answered', 'waits']) await other.append(message(content));
+    for (const status of ['failed', 'done'] as const) {
+      const { next } = await own.recover(RULES);
+      await own.begin(next?.id ?? '');
+      await own.settle(next?.id ?? '', { status }, undefined);
+    }
+    t.same(await shown(), ['failed ', 'queued ']);
+    t.same(await seen.counts(), countQueue(await other.entries()));
+    await seen.entries();
+    seen.hint();
+    t.same(await shown(), ['failed fails', 'done is answered', 'queued waits'], 'what is known has no older version');
+    await other.append(message('is new'));
+    seen.hint();
+    t.same(await shown(), ['failed ', 'queued ', 'queued ']);
+    t.same((await seen.entries()).length, 4);
+  });
+
+  t.test('without room in memory, messages are added and answered once each, in their order', async (t) => {
+    const world = await servers();
+    const { a, b, block } = world;
+    const room = new ContentRoom(1, 1); // drops at each use
+    const conversation = new PostgresConversation({ database: a.database, block, at: () => new Date().toISOString(), room });
+    const own = owned(conversation, await a.take(block));
+    const order: string[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      await (n % 2 === 0 ? own : b.conversation(block)).append(message(`${n}`, { clientId: `${n}` }));
+      await own.entries();
+      if (n < 3) continue;
+      const { next } = await own.recover(RULES);
+      order.push((await own.begin(next?.id ?? ''))?.content ?? '');
+      t.equal(await own.settle(next?.id ?? '', { status: 'done' }, fullAnswer(own, next?.id ?? '')), true);
+      t.equal(await own.begin(next?.id ?? ''), undefined);
+    }
+    t.same(order, ['0', '1', '2']);
+    t.same(await own.entries(), await b.conversation(block).entries());
+    t.equal(room.bytes, 0);
+    await countersAgree(t, world);
   });
 
   t.test('what the owner changes is known without another reading, as anybody reads it', async (t) => {

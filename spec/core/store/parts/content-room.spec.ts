@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ContentRoom, type Droppable } from '../../../../core/store/files/content-room.ts';
+import { ContentRoom, type Droppable } from '../../../../core/store/parts/content-room.ts';
 
 /** The objects stay in `all`, since a room keeps none alive. */
 function contents(names: string, mayDrop: (name: string) => boolean = () => true) {

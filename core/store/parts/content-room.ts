@@ -1,4 +1,4 @@
-// How much of the contents of files stays in memory, over all blocks: a block may hold tens of megabytes of messages that others have sent, and hundreds of blocks run.
+// How much of what conversations contain stays in memory, over all blocks: a block may hold tens of megabytes of messages that others have sent, and hundreds of blocks run.
 //
 // bounded-together: all contents have so many bytes together. What was used least recently is dropped first, and read again when it is needed.
 // small-stays: a small content is not counted, because to read it again costs more than its memory.
@@ -10,7 +10,7 @@ export interface Droppable {
   drop(): boolean;
 }
 
-/** In the file. In memory, a text may take twice as much. */
+/** As in a file. In memory, a text may take twice as much. */
 const MAX_BYTES = 256 * 1024 * 1024;
 /** small-stays. */
 const SMALL_BYTES = 64 * 1024;
