@@ -11,6 +11,8 @@
 // by-owner: connections that are not read are read again by turns: one of each caller, whatever the others have. Strangers, who have shown no key yet, are one caller.
 // kept-first: of one caller's, by turns: one that has had an answer and has never sent ahead, the newest of the others, and the oldest, so that a new client does not wait for all of a flood. One
 //   that is held again before it was read keeps its place.
+// newcomers-first: the system hands over one new connection in each turn. While they come, other connections are held once a turn has read for BRIEF_READ_MS, and those that are held wait for up to
+//   NEWCOMERS_MS: else small requests on hundreds of connections would make each turn long, and who comes behind some hundred others would wait for seconds.
 // all-closed: when a client leaves, the answers behind its oldest one are closed, too. Node closes only that one, and what waits for the end of the others would
 //   wait for ever.
 // bounded-sum: all connections together have at most `maxWaiting` waiting requests. Beyond that, the connection with the most of them is closed.
@@ -25,6 +27,9 @@ const PER_TURN = 16;
 const MAX_PARSED = 1024;
 /** Much longer than a turn of usual requests. */
 const READ_MS = 50;
+const BRIEF_READ_MS = 5;
+/** As in next-turn.ts. */
+const NEWCOMERS_MS = 20;
 /** The most connections that are read again in one turn. */
 const RELEASED = 32;
 /** Each takes 2 to 3 KB. One connection can't have that many: 64 KiB are 3,600 of the shortest requests. */
@@ -76,6 +81,10 @@ export class Pipelines {
   #readSince: number | undefined;
   /** True if no other connection is read in this turn. */
   #isHolding = false;
+  /** Whether a connection has come in this turn, and in the one before. */
+  #newcomers = { now: false, before: false };
+  /** Since when those that are held wait for newcomers. */
+  #heldSince: number | undefined;
   #isDue = false;
 
   /** `onCut` is called when a connection is closed because too many requests wait. `now` in monotonic milliseconds. */
@@ -95,6 +104,8 @@ export class Pipelines {
     if (this.#connections.has(socket)) return;
     this.#connections.add(socket);
     ofSockets.set(socket, this);
+    this.#newcomers.now = true;
+    this.#beginSoon();
     socket.once('close', () => {
       this.#connections.delete(socket);
       this.#held.kept.delete(socket);
@@ -125,7 +136,8 @@ export class Pipelines {
   noteRead(): void {
     const now = this.#now();
     this.#readSince ??= now;
-    if (now - this.#readSince >= READ_MS && !this.#isHolding) this.#holdOthers();
+    const most = this.#newcomers.now || this.#newcomers.before ? BRIEF_READ_MS : READ_MS;
+    if (now - this.#readSince >= most && !this.#isHolding) this.#holdOthers();
     this.#beginSoon();
   }
 
@@ -219,7 +231,8 @@ export class Pipelines {
     this.#parsed = 0;
     this.#readSince = undefined;
     this.#isHolding = false;
-    this.#release();
+    this.#newcomers = { now: false, before: this.#newcomers.now };
+    if (!this.#areFirst()) this.#release();
     const begun: Line[] = [];
     for (const line of this.#ready) {
       if (begun.length === PER_TURN) break;
@@ -228,8 +241,19 @@ export class Pipelines {
       if (hasRoom(line)) this.#begin(line);
     }
     for (const line of begun) this.#wake(line);
-    if (this.#ready.size + this.#held.kept.size + this.#held.others.size > 0) this.#beginSoon();
+    if (this.#newcomers.before || this.#ready.size + this.#held.kept.size + this.#held.others.size > 0) this.#beginSoon();
   };
+
+  /** newcomers-first. */
+  #areFirst(): boolean {
+    const { kept, others } = this.#held;
+    const now = this.#now();
+    this.#heldSince = this.#newcomers.before && kept.size + others.size > 0 ? (this.#heldSince ?? now) : undefined;
+    if (this.#heldSince === undefined) return false;
+    if (now - this.#heldSince < NEWCOMERS_MS) return true;
+    this.#heldSince = undefined;
+    return false;
+  }
 
   #begin(line: Line): void {
     const next = line.waiting.shift();

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { Pipelines } from '../../../../transports/http/wire/pipelines.ts';
@@ -195,6 +195,7 @@ t.test('a turn that has read for long reads no other connection', async (t) => {
   const { port, resumed } = await holdingServer(t, pipelines);
   const clients = await Promise.all(Array.from({ length: 3 }, () => RawClient.connect(t, port)));
   await until(() => resumed.length === 3, 'they are read');
+  for (let n = 0; n < 5; n += 1) await turn(); // they are new no longer
   resumed.length = 0;
   const read = (...tookMs: readonly number[]): void => {
     for (const ms of tookMs) {
@@ -210,6 +211,31 @@ t.test('a turn that has read for long reads no other connection', async (t) => {
   read(20, 30, 0);
   await until(() => resumed.length === 3, 'those that were held are read again in later turns');
   t.ok(clients.every(({ closed }) => !closed));
+});
+
+t.test('while new connections come, those that were read for a moment wait for them, but not for long', async (t) => {
+  let now = 0;
+  const pipelines = new Pipelines(
+    () => undefined,
+    undefined,
+    () => now,
+  );
+  const { port, resumed } = await holdingServer(t, pipelines);
+  for (let n = 0; n < 2; n += 1) await RawClient.connect(t, port);
+  await until(() => resumed.length === 2, 'they are read');
+  resumed.length = 0;
+  for (const [ms, read] of [
+    [5, 0],
+    [10, 0],
+    [10, 2],
+  ] as const) {
+    pipelines.add(new Socket());
+    pipelines.noteRead();
+    now += ms;
+    pipelines.noteRead();
+    await turn();
+    t.equal(resumed.length, read, `after ${now} ms`);
+  }
 });
 
 t.test('when a client leaves, the answers behind its oldest one are closed, and errors have their stack as before', async (t) => {
