@@ -12,7 +12,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { offAbort, onAbort } from '../../core/base/abort.ts';
 import { type AdapterCall, BlockhouseError } from '../../core/index.ts';
 import type { Connection, Exchange } from './connection.ts';
-import { brokenCall, isBreakOfConnection } from './connection-errors.ts';
+import { brokenCall, closing, isBreakOfConnection } from './connection-errors.ts';
 
 /** One HTTP request to a provider. */
 export interface UpstreamRequest {
@@ -296,8 +296,9 @@ export class UpstreamCall implements Exchange {
   }
 }
 
-/** CANCELLED, for a caller that has left; `cause` is the reason of its signal. */
+/** CANCELLED, for a caller that has left; `cause` is the reason of its signal. SHUTTING_DOWN where that is the reason: the caller is there. */
 export function cancelled(cause: unknown, mayHaveRun = false): BlockhouseError {
+  if (cause instanceof BlockhouseError && cause.code === 'SHUTTING_DOWN') return closing({ cause, mayHaveRun });
   return new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause, mayHaveRun });
 }
 

@@ -198,9 +198,9 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     };
   }
 
-  stopReading(): boolean {
-    if (!this.#call.signal.aborted) return false;
-    if (!this.#hasEnded) this.#readOn?.stop();
+  stopReading(closing?: BlockhouseError): boolean {
+    if (closing === undefined && !this.#call.signal.aborted) return false;
+    if (!this.#hasEnded) this.#readOn?.stop(closing);
     return this.#readOn !== undefined;
   }
 

@@ -14,7 +14,7 @@ import { assertOpen, never } from '../base/abort.ts';
 import { LinkedList } from '../base/linked-list.ts';
 import type { Writable } from '../base/writable.ts';
 import type { CoreBus } from '../bus.ts';
-import { type BlockhouseError, toBlockhouseError } from '../errors.ts';
+import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Adapter, ContentTap, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from '../ports.ts';
 import type { AdapterInfo, AdapterStatus, ModelList, ShownSetting, VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse, type Warning } from '../schemas/chat.ts';
@@ -241,7 +241,7 @@ export class Gateway {
 
   /** Writes an answer into `sink` while it comes, and resolves with its end. Rejects with a BlockhouseError. */
   pipe(request: unknown, sink: StreamSink, options: CallOptions = {}): Promise<ChatDone> {
-    return this.#run(request, sink, options, doneOf);
+    return this.#run(request, sink, options, ({ done }) => done);
   }
 
   /**
@@ -338,13 +338,14 @@ export class Gateway {
 
   /** Ends every request and closes the adapters. A second call waits for the first. */
   async close(): Promise<void> {
-    this.#closing.abort(); // closed-is-closed
+    this.#closing.abort(new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.')); // closed-is-closed
     this.#closed ??= Promise.all(this.#registry.all.map((adapter) => adapter.close())).then(() => this.#ended());
     await this.#closed;
   }
 
-  /** Adapters end their calls when they close, and the calls settle a few turns later. */
+  /** Adapters end their calls when they close, and the calls settle a few turns later. What has come and is still parsed has no connection that ends; it counts by its size. */
   async #ended(): Promise<void> {
+    for (const call of [...this.#live]) call.stopReading(this.#closing.signal.reason);
     for (let turn = 0; turn < TURNS_TO_END && this.#live.size > 0; turn += 1) await new Promise(setImmediate);
     for (const call of [...this.#live]) call.abandon();
   }
@@ -384,8 +385,6 @@ export class Gateway {
     }
   }
 }
-
-const doneOf = ({ done }: ChatResult): ChatDone => done;
 
 /** Field by field: this runs for every answer, and taking the rest of an object costs as much as all of the others. */
 function toResponse({ done, content }: ChatResult, { adapter, model }: Chat): ChatResponse {

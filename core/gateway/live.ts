@@ -1,5 +1,6 @@
 // What can be seen of the gateway at one moment: its calls under way, and how busy each provider is. Types alone.
 import type { CallKind, FailedAttempt } from '../bus.ts';
+import type { BlockhouseError } from '../errors.ts';
 import type { DebuggedBodies, Usage } from '../types.ts';
 import type { EndedCall, MeterPoint, Window } from './meter.ts';
 import type { QueueLimits } from './queue.ts';
@@ -8,8 +9,8 @@ import type { QueueLimits } from './queue.ts';
 export interface LiveCall {
   readonly requestId: string;
   state(): CallState;
-  /** Stops reading the answer for the account alone, whose caller has left or leaves; false if that is not done with it. */
-  stopReading(): boolean;
+  /** Stops reading the answer for the account alone, whose caller has left or leaves; false if that is not done with it. With `closing`, the reason, for a caller who waits as well. */
+  stopReading(closing?: BlockhouseError): boolean;
   /** Settles the call if it has not ended when the gateway has closed. */
   abandon(): void;
 }

@@ -12,6 +12,7 @@
 // held-up: so does an answer that broke off after its caller's slow reading had held it up, and here no model shows all. Providers give up what nobody reads.
 // lent-again: what a call whose caller has stayed was lent serves the next call, its signal included: to make one costs more than the rest of an account. Nobody listens to
 //   the signal before a caller leaves; it serves SIGNAL_USES calls at most, because an adapter that is not ours may do so and leave listeners behind.
+import type { BlockhouseError } from '../errors.ts';
 import type { Usage } from '../types.ts';
 
 /** The official clients of OpenAI and Anthropic wait as long for an answer. */
@@ -90,10 +91,10 @@ export class ReadOn {
     this.#timer = setTimeout(() => this.stop(), READ_ON_MS).unref();
   }
 
-  /** The answer is no longer read. */
-  stop(): void {
+  /** The answer is no longer read; `reason` is why, if its caller has not left. */
+  stop(reason?: BlockhouseError): void {
     this.#hasStopped = true;
-    this.#controller.abort();
+    this.#controller.abort(reason);
   }
 
   /** The call has ended. Called once; neither `begin` nor `stop` may be called after it (lent-again). */

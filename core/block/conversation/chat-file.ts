@@ -99,3 +99,22 @@ export function bytesOf(entry: ChatEntry): number {
   knownBytes.set(entry, known);
   return known;
 }
+
+/**
+ * The entries of a block that comes from elsewhere, without the names of the keys with which its messages were sent: a key of the same name here belongs to another program, and would
+ * pay for their answers. Nor does this owner trust those senders. Returns the same array if nothing changes.
+ */
+export function withoutKeys(entries: Entries): Entries {
+  if (!entries.some(namesKey)) return entries;
+  return entries.map((entry) => (namesKey(entry) ? { ...entry, chain: (entry.chain ?? []).map(withoutKey) } : entry));
+}
+
+type Link = NonNullable<ChatEntry['chain']>[number];
+
+function namesKey({ chain = [] }: ChatEntry): boolean {
+  return chain.some(({ key, trusted }) => key !== undefined || trusted !== undefined);
+}
+
+function withoutKey({ key: _key, trusted: _trusted, ...link }: Link): Link {
+  return link;
+}

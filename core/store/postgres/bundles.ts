@@ -7,7 +7,7 @@
 
 import { nextTurn } from '../../base/next-turn.ts';
 import { parseBytes } from '../../base/strict-json.ts';
-import { completeEntries, formatChat, wholeEntry } from '../../block/conversation/chat-file.ts';
+import { completeEntries, formatChat, wholeEntry, withoutKeys } from '../../block/conversation/chat-file.ts';
 import { EntryIds } from '../../block/conversation/entry-ids.ts';
 import { splitOld } from '../../block/conversation/retention.ts';
 import { formatFile } from '../../block/documents/document-codecs.ts';
@@ -269,7 +269,7 @@ async function oneOfEach(entries: Entries): Promise<Entries> {
   const each = new LastOfEach();
   const kept: ChatEntry[] = [];
   for await (const some of slicesOf(entries)) each.look(some);
-  for await (const some of slicesOf(entries)) kept.push(...each.kept(some));
+  for await (const some of slicesOf(entries)) kept.push(...withoutKeys(each.kept(some)));
   return kept;
 }
 

@@ -589,6 +589,23 @@ function bundles(t: Test, kind: StoreKind): void {
     t.match(await store.blocks.contents('b', LISTENER), { config: { name: 'b', enabled: false } });
     t.same(await textsOf(store, 'b'), ['hi']);
   });
+
+  t.test('what becomes a block names no key of elsewhere, which another program may have here', async (t) => {
+    const { store, block, conversation } = await rig(t, kind);
+    const chain = [
+      { via: 'key', key: 'app', trusted: true },
+      { via: 'block', block: 'c', links: 1 },
+    ] as const;
+    await conversation.append({ content: 'hi', channel: 'api', clientId: undefined, cap: 10, chain });
+    await store.archive.import(await block.pack(), 'b', async () => undefined);
+    const copy = store.blocks.block(await refOf(store, 'b'), LISTENER);
+    t.teardown(() => copy.close());
+    t.match(await conversation.entries(), [{ chain }]);
+    t.same(
+      (await copy.documents.conversation.entries()).map((entry) => entry.chain),
+      [[{ via: 'key' }, { via: 'block', block: 'c', links: 1 }]],
+    );
+  });
 }
 
 function logs(t: Test, kind: StoreKind): void {

@@ -317,6 +317,18 @@ t.test('an import says which tools the block may call before anybody is asked', 
   t.match(warnings, [{ field: 'config.tools.allow', message: /without asking you, by its rules block\/\*\..*config get bob tools/ }]);
 });
 
+t.test('a message of a bundle that names a key is answered at no cost of a key of that name here', async (t) => {
+  const one = await startCore(t);
+  await one.core.keys?.create('app', { tokensPerDay: 1000 });
+  await one.create('ada');
+  await one.blocks.postFromAgent('ada', { body: { message: 'hi' }, key: { name: 'app', hash: 'of elsewhere' } });
+  await one.blocks.import(await one.blocks.export('ada'), 'bob');
+  await one.blocks.start('bob');
+  await one.told('block.transitioned', { block: 'bob', from: 'working', to: 'idle' });
+  t.match(await one.blocks.history('bob'), [{ status: 'done', chain: [{ via: 'mcp' }] }, { content: 'You said: hi' }]);
+  t.match(await one.core.accounts?.spentToday('app'), { tokens: 0 });
+});
+
 t.test('a block is exported and imported, under its own or another name, stopped', async (t) => {
   const folders = testFolder(t, { one: {}, other: {} });
   const one = await startCore(t, { workspace: join(folders, 'one') });

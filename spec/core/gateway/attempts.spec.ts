@@ -737,6 +737,27 @@ t.test('a call that does not heed the end of the gateway is settled all the same
   t.match(facts.at(-1), { name: 'call.finished', code: 'SHUTTING_DOWN', usage: { inputTokens: 1, estimated: true } });
 });
 
+t.test('what is still read of an answer when the gateway ends counts by what has come, with a cap', async (t) => {
+  const parsing: Step = async ({ until: cut, sink }) =>
+    new Promise((_, reject) => {
+      cut?.addEventListener('abort', () => {
+        sink.emit([{ type: 'unread', bytes: 4000 }]);
+        reject(cut.reason);
+      });
+    });
+  const { core, adapter, facts } = coreWith([parsing], { workspace: testFolder(t) });
+  await core.start();
+  await core.keys?.create('app', { tokensPerDay: 100_000 });
+  const ended = t.rejects(core.chat(REQUEST, { key: 'app' }), { code: 'SHUTTING_DOWN' });
+  await until('it is sent', () => adapter.calls.length === 1);
+  await core.close();
+  await ended;
+  t.match(
+    facts.find(({ name }) => name === 'call.finished'),
+    { code: 'SHUTTING_DOWN', usage: { inputTokens: 1, outputTokens: 1000, estimated: true } },
+  );
+});
+
 t.test('an answer that breaks off after its caller has held it up counts what its model may have generated meanwhile, with a cap alone', async (t) => {
   for (const [heldMs, cap, outputs] of [
     [4999, 100_000, 1],

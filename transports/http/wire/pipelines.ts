@@ -11,7 +11,8 @@
 // by-owner: connections that are not read are read again by turns: one of each caller, whatever the others have, and first of those of whom nothing was read in the last such turn. Strangers, who
 //   have shown no key yet, are one caller, and among them each address has its turns.
 // newcomers-first: the system hands over one new connection in each turn. While others are not read, a new one is not read at once, and while they come, for NEWCOMERS_MS at a time nobody is: else
-//   a new client would stand behind all connections of a flood that come before it, each with 10 ms of work.
+//   a new client would stand behind all connections of a flood that come before it, each with 10 ms of work. A turn in which they come reads for
+//   BRIEF_READ_MS only: small requests on hundreds of connections would make each one long.
 // kept-first: of one caller's, by turns: one that has had an answer and has never sent ahead, the newest of the others, and the oldest, so that a new client does not wait for all of a flood. One
 //   that is held again before its turn to be read came keeps its place. One that had its turn and nothing to read does not: many such would stand before all others for ever.
 // quiet-beside: those of known callers that send nothing, or only large pieces of a body, cost next to nothing to read, so many of them come beside each other one.
@@ -29,6 +30,8 @@ const PER_TURN = 16;
 const MAX_PARSED = 1024;
 /** Much longer than a turn of usual requests. */
 const READ_MS = 50;
+/** newcomers-first. */
+const BRIEF_READ_MS = 5;
 /** The most connections that are read again in one turn. */
 const RELEASED = 256;
 /** quiet-beside. */
@@ -88,7 +91,8 @@ export class Pipelines {
   #served = new Set<string>();
   /** newcomers-first. */
   #floodEndsAt = Number.NEGATIVE_INFINITY;
-  #hasNewcomer = false;
+  #hasNewcomer = false; // in this turn
+  #hadNewcomer = false; // in the one before
   #newcomersSince: number | undefined;
   #waiting = 0;
   #parsed = 0;
@@ -120,19 +124,19 @@ export class Pipelines {
       this.#held.kept.delete(socket);
       this.#held.others.delete(socket);
     });
+    this.#hasNewcomer = true;
     if (this.#now() < this.#floodEndsAt) this.#holdNewcomer(socket);
+    this.#beginSoon();
   }
 
   /** newcomers-first. */
   #holdNewcomer(socket: Socket): void {
-    this.#hasNewcomer = true;
     // Node begins to read it when the listeners of new connections have run.
     socket.once('resume', () => {
       if (socket.destroyed) return;
       socket.pause();
       this.#held.others.add(socket);
     });
-    this.#beginSoon();
   }
 
   /** Says whose connection it is: a key's or the token's (by-owner). */
@@ -160,7 +164,8 @@ export class Pipelines {
     this.#busy.add(socket);
     this.#noted.add(socket);
     this.#readSince ??= now;
-    if (now - this.#readSince >= READ_MS && !this.#isHolding) this.#holdOthers();
+    const most = this.#hasNewcomer || this.#hadNewcomer ? BRIEF_READ_MS : READ_MS;
+    if (now - this.#readSince >= most && !this.#isHolding) this.#holdOthers();
     this.#beginSoon();
   }
 
@@ -249,6 +254,7 @@ export class Pipelines {
   #letNewcomersIn(): boolean {
     const now = this.#now();
     this.#newcomersSince = this.#hasNewcomer ? (this.#newcomersSince ?? now) : undefined;
+    this.#hadNewcomer = this.#hasNewcomer;
     this.#hasNewcomer = false;
     if (this.#newcomersSince !== undefined && now - this.#newcomersSince < NEWCOMERS_MS) return true;
     this.#newcomersSince = undefined;
@@ -308,7 +314,7 @@ export class Pipelines {
       if (hasRoom(line)) this.#begin(line);
     }
     for (const line of begun) this.#wake(line);
-    if (this.#ready.size + this.#held.kept.size + this.#held.others.size > 0) this.#beginSoon();
+    if (this.#hadNewcomer || this.#ready.size + this.#held.kept.size + this.#held.others.size > 0) this.#beginSoon();
   };
 
   #begin(line: Line): void {

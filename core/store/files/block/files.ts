@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseBytes } from '../../../base/strict-json.ts';
 import { undefinedFor } from '../../../base/undefined-for.ts';
+import { formatChat, withoutKeys } from '../../../block/conversation/chat-file.ts';
 import { countedOf } from '../../../block/conversation/counts.ts';
 import { splitOld } from '../../../block/conversation/retention.ts';
 import { formatFile, parseConfig } from '../../../block/documents/document-codecs.ts';
@@ -12,6 +13,7 @@ import { invalidRequest } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { BlockContents, Conversation, Entries, ScheduleStates } from '../../port.ts';
 import type { BlockListener, DamageListener } from '../../store.ts';
+import { replaceFile } from '../atomic-file.ts';
 import { ChatArchive } from '../chat/chat-archive.ts';
 import { FileConversation } from '../chat/conversation.ts';
 import { RunJournals } from '../chat/run-journals.ts';
@@ -87,20 +89,24 @@ export function freshFiles(): [name: string, text: string][] {
   return Object.entries<DocumentCodec<unknown>>(DOCUMENTS).map(([id, { missing, format }]) => [`${id}.json`, format(missing())]);
 }
 
-/** Checks the files that came with an imported configuration. Throws INVALID_REQUEST, which names the first one that can't be used. */
+/** Checks the files that came with an imported configuration, and takes out of chat.json what names keys of elsewhere. Throws INVALID_REQUEST, which names the first one that can't be used. */
 export async function checkFiles(folder: string): Promise<void> {
+  let chat: Entries = [];
   for (const [id, { parse }] of Object.entries<DocumentCodec<unknown>>({ ...DOCUMENTS, schedule: SCHEDULES })) {
     const name = `${id}.json` as keyof typeof BLOCK_FILE_LIMITS;
     const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[name];
     try {
       const content = await readRegular(join(folder, name), bytes);
-      if (content !== undefined) parse(parseBytes(content, values));
+      const value = content === undefined ? undefined : parse(parseBytes(content, values));
+      if (id === 'chat' && value !== undefined) chat = value as Entries;
     } catch (error) {
       if (isPassingFault(error)) throw error;
       throw invalidRequest('', `The ${name} in the archive can't be used: ${readFault(error as Error)}.`);
     }
   }
   await checkJournals(folder);
+  const own = withoutKeys(chat);
+  if (own !== chat) await replaceFile(join(folder, 'chat.json'), formatChat(own));
 }
 
 /** Of the runs: what can't be read could not be ended in the copy. */

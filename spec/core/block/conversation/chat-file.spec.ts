@@ -1,5 +1,14 @@
 import t from 'tap';
-import { bytesOf, completeEntries, formatChat, isWaiting, MAX_ENTRIES, parseChat, wholeEntry } from '../../../../core/block/conversation/chat-file.ts';
+import {
+  bytesOf,
+  completeEntries,
+  formatChat,
+  isWaiting,
+  MAX_ENTRIES,
+  parseChat,
+  wholeEntry,
+  withoutKeys,
+} from '../../../../core/block/conversation/chat-file.ts';
 import { countQueue } from '../../../../core/block/conversation/counts.ts';
 import { EntryIds } from '../../../../core/block/conversation/entry-ids.ts';
 import type { ChatEntry } from '../../../../core/schemas/chat-entry.ts';
@@ -132,5 +141,14 @@ t.test('only a complete, valid entry counts as one of the archive', (t) => {
     t.equal(wholeEntry(value), undefined);
   }
   t.equal(bytesOf(userEntry('é')), Buffer.byteLength(JSON.stringify(userEntry('é'))));
+  t.end();
+});
+
+t.test('entries of elsewhere lose the names of keys, and nothing else', (t) => {
+  const entry = (chain?: object[]) => ({ id: 'm', role: 'user', content: 'hi', ...(chain && { chain }) }) as never;
+  const same = [entry(), entry([{ via: 'hook', hook: 'h' }])];
+  t.equal(withoutKeys(same), same);
+  const link = { via: 'block', block: 'b', links: 1 };
+  t.same(withoutKeys([...same, entry([{ via: 'key', key: 'app', trusted: true }, link])]), [...same, entry([{ via: 'key' }, link])]);
   t.end();
 });

@@ -196,6 +196,7 @@ t.test('a turn that has read for long reads no other connection', async (t) => {
   const { port, resumed } = await holdingServer(t, pipelines);
   const clients = await Promise.all(Array.from({ length: 3 }, () => RawClient.connect(t, port)));
   await until(() => resumed.length === 3, 'they are read');
+  for (let n = 0; n < 5; n += 1) await turn(); // they are new no longer
   const [socket] = resumed.splice(0) as [Socket];
   const read = (...tookMs: readonly number[]): void => {
     for (const ms of tookMs) {
@@ -278,6 +279,31 @@ t.test('idle connections of a caller do not keep its other ones from being read 
   const slowest = Math.min(...[...uploads].map(({ bytesRead }) => bytesRead));
   t.ok(slowest >= (turns - 1) * 65_536, 'large bodies are read in each turn');
   t.ok(turns < 20, `it was read after ${turns} turns`);
+});
+
+t.test('while new connections come, those that were read for a moment wait for them, but not for long', async (t) => {
+  let now = 0;
+  const pipelines = new Pipelines(
+    () => undefined,
+    undefined,
+    () => now,
+  );
+  const sockets = [new StandIn(100), new StandIn(100)];
+  for (const socket of sockets) pipelines.add(socket as unknown as Socket);
+  for (const [ms, held] of [
+    [4, 0],
+    [5, 2],
+    [10, 2],
+    [10, 0],
+  ] as const) {
+    pipelines.add(new StandIn(0) as unknown as Socket);
+    for (const tookMs of [ms, 0]) {
+      pipelines.noteRead(sockets[0] as unknown as Socket);
+      now += tookMs;
+    }
+    await turn();
+    t.equal(sockets.filter((socket) => socket.isPaused()).length, held, `after ${now} ms`);
+  }
 });
 
 t.test('while somebody floods, new connections are let in before anything is read, and each address has its turns', async (t) => {
