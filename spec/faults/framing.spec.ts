@@ -421,9 +421,10 @@ t.test('A15 headers that are too long are a 431, a target that is a 414, and no 
     ['4,001 headers of 10 bytes, and then the token', `GET /v1/adapters HTTP/1.1\r\n${HOST}${'x: 34567890\r\n'.repeat(4001)}${TOKEN}\r\n`],
     [431],
   );
-  const many = 'a:\r\n'.repeat(2001);
+  await refused(t, ['2,001 short headers, and then the token', `GET /v1/adapters HTTP/1.1\r\n${HOST}${'a:\r\n'.repeat(2001)}${TOKEN}\r\n`], [431]);
+  const many = 'a:\r\n'.repeat(240);
   const adapters = (headers: string): string => `GET /v1/adapters HTTP/1.1\r\n${headers}${CLOSE}\r\n`;
-  t.match(await speak(t, adapters(HOST + many + TOKEN)), [{ status: 200 }], 'the token behind 2,001 short headers counts');
+  t.match(await speak(t, adapters(HOST + many + TOKEN)), [{ status: 200 }], 'the token behind 240 short headers counts');
   t.match(await speak(t, adapters(HEAD + many + TOKEN)), [{ status: 401 }], 'and so does a second one');
   t.match(await speak(t, adapters(HEAD + many + HOST)), [{ status: 400 }], 'and a second Host');
   await world.check(t, 'A15');

@@ -230,6 +230,7 @@ t.test('calls whose lines are in a full file count once after a kill, although a
   const open = (id: string) =>
     ({ id, at: new Date(NOON).toISOString(), requestId: id, key: 'app', provider: 'openai', model: 'gpt-5', usage, costUsd: 0.25, error: null }) as const;
   const killed = ledgerIn(workspace, NOON, { fileBytes: 500, files: 4 }).ledger;
+  t.teardown(() => killed.close()); // its journal would come back while the folder is removed
   await killed.note(open('slow'));
   for (let id = 1; id <= 6; id += 1) {
     await killed.note(open(String(id)));
