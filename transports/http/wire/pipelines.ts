@@ -136,6 +136,7 @@ export class Pipelines {
       if (socket.destroyed) return;
       socket.pause();
       this.#held.others.add(socket);
+      this.#beginSoon();
     });
   }
 
