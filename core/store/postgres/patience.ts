@@ -2,7 +2,7 @@
 //
 // no-place-in-vain: a call that waits has a place at its provider, which all others need, also those that ask nothing of the database. So it waits for a while, counted from when the
 //   database was asked first without an answer, and is refused then; while that lasts, further calls are refused almost at once. The question goes on, and its answer serves the next call.
-// few-places: where a quarter of the places of a provider wait already, as with the first calls of many keys while the database is slow, further calls wait for half as long.
+// few-places: where a quarter of the places of a provider wait already, as with the first calls of many keys while the database is slow, further calls wait for a second at most.
 import { BlockhouseError } from '../../errors.ts';
 import { NOT_ANSWERING } from './faults.ts';
 
@@ -12,7 +12,7 @@ const PATIENCE_MS = 5000;
 const SHORTEST_MS = 50;
 /** few-places. */
 const FEW = 16;
-const BESIDE_FEW_MS = 2500;
+const BESIDE_FEW_MS = 1000;
 const RETRY_AFTER_MS = 1000;
 
 /** Of one server. */
