@@ -7,12 +7,16 @@
 //   another caller sends large bodies, and would wait for seconds.
 // no-starving: after short work that has used up its time, those who want a turn alone share ALONE_MS, one after the other. A large body has hundreds of pieces, most of them
 //   short, and one of them beside 10 ms of others would take it seconds.
+// long-turns: after a turn that others have made long, as by reading, those who want a turn alone share half as much time as it took, up to SHARE_MS. Else the hundreds of pieces of
+//   a large body would come to one a turn for as long as somebody floods the server.
 // newcomers-first: the system hands over one new connection in each turn. While they come, there is no room, and for NEWCOMERS_MS at a time nobody has a turn: else the
 //   connections of one client, with work for each of them, would stand for seconds before those of others.
 
 /** Much more than a turn of a busy server needs for usual requests. */
 const TURN_MS = 10;
 const ALONE_MS = 5;
+/** long-turns. */
+const SHARE_MS = 25;
 /** Hundreds of new connections on a quiet machine, dozens on a busy one. */
 const NEWCOMERS_MS = 20;
 
@@ -28,6 +32,8 @@ let hasNewcomer = false;
 /** Since when newcomers hold up those who wait. */
 let heldSince: number | undefined;
 let isDue = false;
+/** When this turn began for those who wait. */
+let waitingSince = 0;
 
 /** Resolves in a turn of the event loop that nobody else gets of those who wait for one here (one-each, round). */
 export function nextTurn(caller = ''): Promise<void> {
@@ -65,6 +71,11 @@ function wait(waiting: Waiting, caller: string): Promise<void> {
 
 function endSoon(): void {
   if (isDue) return;
+  waitingSince = performance.now();
+  goOn();
+}
+
+function goOn(): void {
   isDue = true;
   setImmediate(endTurn);
 }
@@ -78,32 +89,36 @@ function endTurn(): void {
   const now = performance.now();
   heldSince = mayCome ? (heldSince ?? now) : undefined;
   if (heldSince !== undefined && now - heldSince < NEWCOMERS_MS) {
-    endSoon(); // newcomers-first
+    goOn(); // newcomers-first
     return;
   }
   heldSince = undefined;
-  giveUntil(now + TURN_MS);
+  giveUntil(now + TURN_MS, Math.min((now - waitingSince) / 2, SHARE_MS));
 }
 
 function isAwaited(): boolean {
   return short.size > 0 || alone.size > 0;
 }
 
-/** short-first. */
-function giveUntil(end: number): void {
+/** short-first. `share`: of the time of those who want a turn alone, in milliseconds (long-turns). */
+function giveUntil(end: number, share: number): void {
   if (!giveOne(short)) {
-    giveOneAlone();
+    giveAlone(share > ALONE_MS ? performance.now() + share : 0); // one-each
     return;
   }
   afterIt(() => {
-    if (performance.now() < end) giveUntil(end);
-    else giveAloneUntil(performance.now() + ALONE_MS);
+    if (performance.now() < end) giveUntil(end, share);
+    else giveAlone(performance.now() + Math.max(ALONE_MS, share));
   });
 }
 
-/** no-starving. */
-function giveAloneUntil(end: number): void {
-  if (performance.now() < end && giveOne(alone)) afterIt(() => giveAloneUntil(end));
+/** One has its turn, and until `end` others, too (no-starving, long-turns). */
+function giveAlone(end: number): void {
+  const next = (): void => {
+    if (performance.now() < end) giveAlone(end);
+    else if (isAwaited()) endSoon(); // not before: their own work is not that of others (long-turns)
+  };
+  if (giveOne(alone)) afterIt(next);
   else if (isAwaited()) endSoon();
 }
 
@@ -116,11 +131,6 @@ function afterIt(next: () => void): void {
       next();
     }),
   );
-}
-
-function giveOneAlone(): void {
-  giveOne(alone);
-  if (isAwaited()) endSoon();
 }
 
 /** True if somebody waited. */

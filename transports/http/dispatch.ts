@@ -44,6 +44,7 @@ import { discard, isRead } from './wire/body.ts';
 import { tapOf } from './wire/body-tap.ts';
 import { BODY_PATIENCE_MS, type BodyRoomLimits, bodyRoomOf } from './wire/body-room.ts';
 import { OpenAnswers } from './wire/connection.ts';
+import { ConnectionReads } from './wire/connection-reads.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './wire/imports.ts';
 import { Pipelines } from './wire/pipelines.ts';
 import { ConnectionPlaces } from './wire/places.ts';
@@ -102,7 +103,8 @@ interface Asked {
 /** The front of one server: everything between a request of node:http and its handler. */
 export class Front {
   readonly answers = new OpenAnswers();
-  readonly pipelines = new Pipelines(() => this.#noteFlood('too many pipelined requests wait; the connection with the most of them is closed'));
+  readonly #reads = new ConnectionReads();
+  readonly #pipelines = new Pipelines(this.#reads, () => this.#noteFlood('too many pipelined requests wait; the connection with the most of them is closed'));
   readonly #places: ConnectionPlaces;
   readonly #core: Core;
   readonly #log: TransportLog;
@@ -158,6 +160,7 @@ export class Front {
 
   drain(): void {
     this.#draining.abort();
+    this.#reads.end();
     this.#tellIfIdle();
   }
 
@@ -177,9 +180,9 @@ export class Front {
   serve(req: IncomingMessage, res: ServerResponse, refusal?: BlockhouseError): void {
     // After a reset, Node's parser still delivers the requests that it has buffered. Nobody waits for their answers, so nothing may be done for them.
     if (req.socket.destroyed) return;
-    this.pipelines.noteRead(req.socket);
+    this.#reads.note(req.socket);
     if (res.socket === null)
-      this.pipelines.wait(res, () => void this.#serve(req, res, refusal)); // another answer of this connection is open
+      this.#pipelines.wait(res, () => void this.#serve(req, res, refusal)); // another answer of this connection is open
     else void this.#serve(req, res, refusal);
   }
 
@@ -285,17 +288,17 @@ export class Front {
     return found.route.handler({ core, server: this.#context, req, res, path, params, requestId, signal, key, tap, rates: asked.rates });
   }
 
-  /** Takes a new connection, which may close another one, or be closed. */
-  connected(socket: Socket): void {
+  /** Takes a new connection, which may close another one, or be closed. `begin` lets HTTP have it. */
+  connected(socket: Socket, begin: () => void): void {
     letNewcomersIn();
     this.#places.add(socket);
-    if (!socket.destroyed) this.pipelines.add(socket);
+    if (!socket.destroyed) this.#reads.add(socket, begin);
   }
 
   #belongs(res: ServerResponse, owner: string): void {
     unreadAnswers.belongs(res, owner);
     this.#places.belongs(res.req.socket, owner);
-    this.pipelines.belongs(res.req.socket, owner);
+    this.#reads.belongs(res.req.socket, owner);
   }
 
   /** As they are when the answer is written. */
@@ -371,12 +374,9 @@ export class Front {
       );
     }
     if (refused !== undefined) throw refused;
-    this.#assertToken(req, isGateway ? gatewayTokens(req).find((token) => token !== undefined) : undefined);
+    const shown = isGateway ? gatewayTokens(req).find((token) => token !== undefined) : undefined;
+    wrongTokensOf(this.#core).assertRight(this.#core, req, shown ?? bearerToken(req), TOKEN_HINT);
     return undefined;
-  }
-
-  #assertToken(req: IncomingMessage, token = bearerToken(req)): void {
-    wrongTokensOf(this.#core).assertRight(this.#core, req, token, TOKEN_HINT);
   }
 
   /** Most often a proxy in between has dropped the headers of the upgrade. */

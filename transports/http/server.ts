@@ -86,7 +86,7 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
     server.once('close', core.ownAddresses.add(ownOrigins(address, options.publicOrigin), ownPaths));
   });
   const taken = new TakenSockets(server, maxConnections + CLOSING_CONNECTIONS, () => front.noteDrop(maxConnections));
-  server.on('connection', (socket) => front.connected(socket));
+  letIn(server, (socket, begin) => front.connected(socket, begin));
   server.on('drop', () => front.noteDrop(maxConnections));
   server.on('checkContinue', (req, res) => front.serve(req, res));
   server.on('checkExpectation', (req, res) =>
@@ -116,6 +116,17 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
       await close(server, front.answers, taken);
     },
   };
+}
+
+/** HTTP gets a connection of `server` when `begin` is called. */
+function letIn(server: Server, connected: (socket: Socket, begin: () => void) => void): void {
+  const toHttp = server.listeners('connection'); // Node's own
+  server.removeAllListeners('connection');
+  server.on('connection', (socket) =>
+    connected(socket, () => {
+      for (const listener of toHttp) listener.call(server, socket);
+    }),
+  );
 }
 
 /** The origins by which this machine reaches a server. */

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { hasRoom, letNewcomersIn, nextTurn, sharedTurn } from '../../../core/base/next-turn.ts';
 
 t.test('each turn of the event loop goes to one of those who wait, in their order', async (t) => {
+  stoppedClock(t);
   let turn = 0;
   const count = (): void => {
     turn += 1;
@@ -19,6 +20,9 @@ t.test('callers have turns one after the other, however often one of them waits'
   await Promise.all([wait('a'), wait('a'), wait('a'), wait('b'), wait('b')]);
   t.strictSame(order, ['a', 'b', 'a', 'b', 'a']);
 });
+
+/** Ends the turn of the test before. */
+const newTurn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
 
 /** A clock that stands still but for what the test lets pass. */
 function stoppedClock(t: Test): { pass: (ms: number) => void } {
@@ -57,6 +61,7 @@ t.test('callers have shared turns one after the other, and before those who want
 });
 
 t.test('all short work that waits has the same turn, however much of another caller waits for turns alone', async (t) => {
+  await newTurn();
   const clock = stoppedClock(t);
   let given = 0;
   const large = Array.from({ length: 20 }, () =>
@@ -83,6 +88,7 @@ function shortWork(t: Test) {
 }
 
 t.test('one who wants a turn alone has one for each ten milliseconds of short work', async (t) => {
+  await newTurn();
   const { all, done } = shortWork(t);
   await nextTurn('large');
   t.equal(done(), 2);
@@ -91,7 +97,7 @@ t.test('one who wants a turn alone has one for each ten milliseconds of short wo
 });
 
 t.test('after ten milliseconds of short work, those who want a turn alone share five: a large body has many short pieces', async (t) => {
-  await new Promise((resolve) => setImmediate(resolve)); // the turn of the test before
+  await newTurn();
   const { clock, all, done } = shortWork(t);
   const had: number[] = [];
   for (let piece = 0; piece < 8; piece += 1) {
@@ -142,7 +148,60 @@ t.test('nobody has a turn while newcomers come, for twenty milliseconds at a tim
   letNewcomersIn();
   await nextTurn();
   const had = newcomers;
+  clock.pass(11); // its share of that time
   await nextTurn();
   clearImmediate(coming);
   t.ok(had > 15 && had < 25 && newcomers - had > 15, `${had} and ${newcomers - had} had come`);
+});
+
+t.test('after a turn that others have made long, those who want a turn alone share half as much time, and 25 milliseconds at most', async (t) => {
+  for (const [tookMs, pieces] of [
+    [8, 1],
+    [20, 5],
+    [40, 10],
+    [200, 13],
+  ] as const) {
+    await newTurn();
+    const clock = stoppedClock(t);
+    let turn = 0;
+    const read = (): void => {
+      turn += 1;
+      clock.pass(tookMs);
+      reading = setImmediate(read);
+    };
+    const first = nextTurn('large');
+    clock.pass(tookMs);
+    let reading = setImmediate(read);
+    await first;
+    const began = turn;
+    let had = 0;
+    for (; turn === began; had += 1) {
+      clock.pass(2);
+      await nextTurn('large');
+    }
+    clearImmediate(reading);
+    t.equal(had, pieces, `after ${tookMs} ms`);
+  }
+});
+
+t.test('what those who want a turn alone do themselves makes no turn long', async (t) => {
+  await newTurn();
+  const clock = stoppedClock(t);
+  let turn = 0;
+  const count = (): void => {
+    turn += 1;
+    ticking = setImmediate(count);
+  };
+  let ticking = setImmediate(count);
+  const given: number[] = [];
+  const large = async (caller: string): Promise<void> => {
+    for (let piece = 0; piece < 3; piece += 1) {
+      await nextTurn(caller);
+      given.push(turn);
+      clock.pass(50);
+    }
+  };
+  await Promise.all([large('a'), large('b')]);
+  clearImmediate(ticking);
+  t.equal(new Set(given).size, 6, given.join());
 });

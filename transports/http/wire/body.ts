@@ -23,7 +23,7 @@ import { ReusedTimer } from '../../../core/base/reused-timer.ts';
 import { BlockhouseError, invalidRequest, type NamedKey } from '../../../core/index.ts';
 import { notJson, notUtf8, shredded, tooLarge, tooManyValues, tooMuch } from './body-faults.ts';
 import { type BodyShare, callerOf, FREE_BODY_BYTES, FREE_VALUES, parsedShareOf, shareOf, VALUE_BYTES } from './body-room.ts';
-import { noteBodyRead } from './pipelines.ts';
+import { noteBodyLeft, noteBodyRead } from './connection-reads.ts';
 import type { RouteContext, ServerContext } from './route.ts';
 
 const MIB = 1024 * 1024;
@@ -268,7 +268,7 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
       }
       chunks.add(chunk);
       pieces += 1;
-      if (pieces % NOTED_PIECES === 0) noteBodyRead(req.socket);
+      notePiece(req, pieces, chunks.bytes);
       if (isShredded(req, pieces, chunks.bytes)) refuse(shredded(MAX_SMALL_CHUNKS, SMALL_CHUNK_BYTES));
       else if (share !== undefined && chunks.bytes > Math.max(share.bytes, FREE_BODY_BYTES)) waitForRoom(share);
     };
@@ -297,6 +297,7 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
     /** The request object lives as long as its answer, which may be a long stream, and these listeners would keep the body in memory for that time. */
     const forget = (): void => {
       silence.stop(stall);
+      noteBodyLeft(req.socket, 0);
       req.off('data', take);
       req.off('end', finish);
       req.off('close', leave);
@@ -306,10 +307,14 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
       return;
     }
     silence.start(stallMs, stall);
-    req.on('data', take);
-    req.on('end', finish);
-    req.on('close', leave);
+    req.on('data', take).on('end', finish).on('close', leave);
   });
+}
+
+/** So many pieces and bytes of the body have come. */
+function notePiece({ socket, headers }: IncomingMessage, pieces: number, bytes: number): void {
+  if (pieces % NOTED_PIECES === 0) noteBodyRead(socket);
+  noteBodyLeft(socket, Number(headers['content-length'] ?? 0) - bytes);
 }
 
 const silences = new WeakMap<Socket, ReusedTimer>();

@@ -75,7 +75,7 @@ const STRANGERS = '';
 
 /** False for a WebSocket, which has no parser of requests any more. */
 function speaksHttp({ parser }: Socket & { readonly parser?: unknown }): boolean {
-  return parser !== undefined && parser !== null;
+  return parser !== null; // undefined before HTTP has it
 }
 
 /** What a caller has, and could give. */

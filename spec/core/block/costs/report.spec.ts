@@ -118,6 +118,7 @@ t.test('a call that failed before it used anything has no price to be known', as
 });
 
 t.test('others are served while the rows of a large report are made', async (t) => {
+  t.capture(performance, 'now', () => 0); // on a busy machine, it may make several slices in a turn
   async function* lines() {
     for (let index = 0; index < 8000; index += 1) yield { at: '2026-11-01T00:00:00.000Z', provider: 'p', model: `m${index}`, usage: null, costUsd: 1 };
     setImmediate(() => {
