@@ -132,10 +132,12 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     const proxy = await storeProxy(t, store);
     const { server, client } = await start({ env: { BLOCKHOUSE_STORE: proxy.store } });
     const send = await callsOf(t, client, held);
-    const calls = await send(CALLS);
+    const replies: unknown[] = [];
+    for (const call of await send(CALLS)) void call.then((reply) => replies.push(reply)); // the provider may get them in another order
     proxy.refuse();
     for (const answer of held.slice(0, CALLS / 2)) answer();
-    for (const reply of await Promise.all(calls.slice(0, CALLS / 2))) t.match(reply, { status: 200 });
+    await untilSo('half of them are answered', async () => replies.length === CALLS / 2);
+    for (const reply of replies) t.match(reply, { status: 200 });
     t.same(await spent('app'), { tokens: 0, calls: 0 });
     await server.kill();
     const again = await start();
