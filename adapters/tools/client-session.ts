@@ -1,13 +1,16 @@
 // A session with a server that has been greeted: its calls, and the list of its tools. It knows neither processes nor addresses.
 //
 // known-or-unknown: a call that has an answer of whatever kind is a result. One that was sent and has none is unknown, unless it timed out and its tool only reads.
+// own-turns: to read a result of megabytes takes some tenths of a second. Each long one has a turn of the event loop of its own, so that those of many servers, which may come in the
+//   same moment, do not hold up everybody one after the other.
 // own-task: an id of a task is of one call. A second call with it is unknown, so that no call gets the result of another one.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/client';
 import { isObject } from '../../core/base/json.ts';
+import { nextTurn } from '../../core/base/next-turn.ts';
 import { BlockhouseError, type OpenTask, type ToolCallRequest, type ToolOutcome, type ToolQuestion } from '../../core/index.ts';
 import { CALL_ID, type CallTransport } from './call-id.ts';
-import { errorResult, type ReadResult, readQuestion, readResult, UNREADABLE } from './mcp-result.ts';
+import { errorResult, isShort, type ReadResult, readQuestion, readResult, UNREADABLE } from './mcp-result.ts';
 import type { Sdk } from './sdk.ts';
 import type { CallableServer, ListedTool } from './server.ts';
 import { isTaskResult, readTask } from './task-answer.ts';
@@ -66,12 +69,17 @@ export class ClientSession {
     let made: unknown;
     try {
       made = await this.#request(call, limit);
+      limit.end(); // it has answered in time
+      await ownTurn(made, server);
       const question = readQuestion(made);
       if (question !== undefined) return { kind: 'input-required', ...question, ms: performance.now() - begun };
       if (!isTaskResult(made) || this.#parts.client.getProtocolEra() !== 'modern') return outcome(readResult(made), begun);
     } catch (error) {
       const known = this.#knownResult(error);
-      if (known !== undefined) return outcome(known, begun);
+      if (known !== undefined) {
+        await ownTurn({ content: known.parts }, server);
+        return outcome(known, begun);
+      }
       const ending = `${server.name} ${this.#parts.ending() ?? brokenBy(error)}.`;
       if (error instanceof BlockhouseError && error.code === 'TOOL_NOT_BEGUN')
         throw new BlockhouseError('TOOL_NOT_BEGUN', `${server.name} can't be called: ${error.message}.`, { cause: error });
@@ -124,7 +132,11 @@ export class ClientSession {
       isReadOnly: server.isReadOnly === true,
       maxMs: server.settings.maxCallMs,
       signal,
-      ask: (method, params, own) => this.#askForTask({ method, params, timeoutMs: call.timeoutMs, signal: own }),
+      ask: async (method, params, own) => {
+        const answer = await this.#askForTask({ method, params, timeoutMs: call.timeoutMs, signal: own });
+        if (isObject(answer) && answer['result'] !== undefined) await ownTurn(answer['result'], server);
+        return answer;
+      },
       answers: call.input?.responses,
       onWorking: (message) => call.onProgress?.({ isTask: true, message }),
       hasEnded: () => this.#parts.ending() !== undefined,
@@ -201,6 +213,11 @@ export class ClientSession {
   async close(): Promise<void> {
     await this.#parts.client.close();
   }
+}
+
+/** own-turns. */
+async function ownTurn(result: unknown, { name }: CalledServer): Promise<void> {
+  if (!isShort(result)) await nextTurn(`results of ${name}`);
 }
 
 /** As a part of a sentence. */

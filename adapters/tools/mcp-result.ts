@@ -11,10 +11,9 @@ const MAX_PARTS = 1000;
 const MAX_IMAGES = 4;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 /** Control characters besides tab, line feed and carriage return. */
-const CONTROL = /(?![\n\t\r])\p{Cc}/gu;
-const HALF = /\p{Surrogate}/u;
-const HALVES = /\p{Surrogate}/gu;
+const CONTROL = /[^\n\t\r\P{Cc}]/gu;
 const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
+const HALF = /\p{Surrogate}/u;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** The result of a call. */
@@ -35,6 +34,22 @@ export function readQuestion(result: unknown): Pick<ToolQuestion, 'requests' | '
   if (!isObject(result) || result['resultType'] !== 'input_required') return undefined;
   const { inputRequests, requestState } = result;
   return { requests: inputRequests ?? {}, ...(typeof requestState === 'string' && { requestState }) };
+}
+
+/** Such a result is read within a millisecond or two. */
+const SHORT = { parts: 100, characters: 65_536 } as const;
+
+/** True for a result of a few short texts, which is read at once. */
+export function isShort(result: unknown): boolean {
+  if (!isObject(result) || result['structuredContent'] !== undefined) return false;
+  const { content } = result;
+  if (!Array.isArray(content) || content.length > SHORT.parts) return false;
+  let left: number = SHORT.characters;
+  for (const block of content) {
+    if (!isObject(block) || block['type'] !== 'text') return false;
+    left -= textOf(block['text']).length;
+  }
+  return left >= 0;
 }
 
 /** Reads the result of `tools/call`. */
@@ -102,5 +117,5 @@ function textOf(value: unknown): string {
 /** Without control characters and halves of characters. */
 export function cleanText(text: string): string {
   const clean = text.replace(CONTROL, '');
-  return HALF.test(clean) ? clean.replace(HALVES, '\ufffd') : clean;
+  return HALF.test(clean) ? Buffer.from(clean).toString() : clean; // as UTF-8, a half is U+FFFD
 }

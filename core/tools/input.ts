@@ -19,6 +19,8 @@ const MAX_OPTIONS = 100;
 const MAX_NAME = 128;
 const MAX_TITLE = 200;
 const MAX_TEXT = 4000;
+/** All forms of a question. They are held and shown with each call that waits. */
+const MAX_FORMS = 32_768;
 /** It goes back to the server as it is. */
 const MAX_STATE = 65_536;
 
@@ -33,7 +35,9 @@ export function readForms(requests: unknown, requestState: string | undefined, s
   if (requests !== undefined && !isObject(requests)) throw refused('what it asks is no object');
   const entries = Object.entries(requests ?? {});
   if (entries.length > MAX_REQUESTS) throw refused(`it asks for more than ${MAX_REQUESTS} things at once`);
-  return Object.fromEntries(entries.map(([name, request]) => [named(name, 'a request'), formOf(request, server)]));
+  const forms = Object.fromEntries(entries.map(([name, request]) => [named(name, 'a request'), formOf(request, server)]));
+  if (JSON.stringify(forms).length > MAX_FORMS) throw refused(`its forms have more than ${MAX_FORMS} characters together`);
+  return forms;
 }
 
 function formOf(request: unknown, server: string): InputForm {

@@ -7,7 +7,7 @@ import type { ContentPart } from '../types.ts';
 import { READ_RESULT_TOOL } from './builtin/definitions.ts';
 
 /** Control characters besides tab and line feed. */
-const CONTROL = /(?![\n\t])\p{Cc}/gu;
+const CONTROL = /[^\n\t\P{Cc}]/gu;
 /** Of the room, this part shows the beginning; the rest shows the end. */
 const BEGINNING = 0.75;
 

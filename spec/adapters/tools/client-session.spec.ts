@@ -1,12 +1,31 @@
 // Calls of servers that are late, ask back or go on for ever.
 import t from 'tap';
-import { ClientSession } from '../../../adapters/tools/client-session.ts';
+import { ClientSession, type SessionParts } from '../../../adapters/tools/client-session.ts';
 import { loadSdk } from '../../../adapters/tools/sdk.ts';
 import type { ToolProgress, ToolQuestion } from '../../../core/index.ts';
 import { sessionsRig, textOf } from '../../support/tools/sessions-rig.ts';
 import { until } from '../../support/until.ts';
 
 const sdk = await loadSdk();
+
+t.test('own-turns: long results that come in the same moment are read later, each in its turn, and short ones at once', async (t) => {
+  const session = (text: string) => {
+    const client = { request: async () => ({ content: [{ type: 'text', text }] }), getProtocolEra: () => 'legacy' };
+    const parts = { sdk, client, transport: { begun: new Set<string>() }, ending: () => undefined };
+    return new ClientSession(parts as unknown as SessionParts);
+  };
+  const settled: number[] = [];
+  const settings = { maxCallMs: 10_000 };
+  const request = { block: 'ada', server: 'crm', tool: 'read', arguments: {}, pin: '', timeoutMs: 10_000, maxBytes: 1_000_000, callId: 'a' };
+  const calls = [100_000, 100_000, 10, 100_000].map(async (length) => {
+    const called = await session('x'.repeat(length)).call({ name: 'crm', settings } as never, request, new AbortController().signal);
+    settled.push(textOf(called as never).length);
+  });
+  await new Promise((resolve) => process.nextTick(() => queueMicrotask(() => process.nextTick(resolve)))); // in the same turn
+  t.strictSame(settled, [10]);
+  await Promise.all(calls);
+  t.equal(settled.length, 4);
+});
 
 t.test('progress extends a call up to a limit', async (t) => {
   const { hostile, call } = sessionsRig(t);

@@ -1,6 +1,6 @@
 // What becomes of a result, for the model.
 import t from 'tap';
-import { cleanText, errorResult, readResult } from '../../../adapters/tools/mcp-result.ts';
+import { cleanText, errorResult, isShort, readResult } from '../../../adapters/tools/mcp-result.ts';
 
 const PNG = Buffer.alloc(9).toString('base64');
 const textsOf = (content: readonly unknown[]): readonly unknown[] => readResult({ content }).parts.map(({ text, ...other }) => text ?? other);
@@ -82,4 +82,13 @@ t.test('of very many parts the first thousand stay', async (t) => {
   const texts = textsOf(Array.from({ length: 1002 }, (_, at) => ({ type: 'text', text: String(at) })));
   t.equal(texts.length, 1001);
   t.equal(texts.at(-1), '[2 further parts are left out]');
+});
+
+t.test('a result of a few short texts is short, and no other', async (t) => {
+  const text = (length: number) => ({ type: 'text', text: 'x'.repeat(length) });
+  for (const content of [[], [text(65_536)], Array.from({ length: 100 }, () => text(10))]) t.ok(isShort({ content }));
+  const many = Array.from({ length: 101 }, () => text(1));
+  for (const content of [[text(40_000), text(40_000)], many, [{ type: 'image', data: PNG }], [5], undefined]) t.notOk(isShort({ content }));
+  t.notOk(isShort({ content: [], structuredContent: {} }));
+  t.notOk(isShort(5));
 });

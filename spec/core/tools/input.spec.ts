@@ -37,6 +37,13 @@ t.test('each kind of field that the protocol has becomes one of ours, and what i
   t.strictSame(read(undefined, 'only a state'), {});
 });
 
+t.test('bounded: many long texts and choices, each within its bounds, are refused together', async (t) => {
+  const long = (fields: number) =>
+    form(Object.fromEntries(Array.from({ length: fields }, (_, at) => [`f${at}`, { type: 'boolean', description: 'x'.repeat(3800) }])));
+  t.equal(read({ a: long(4), b: long(4) })['b']?.fields.length, 4);
+  t.match(refusal({ a: long(5), b: long(5) }), /its forms have more than 32768 characters together/);
+});
+
 t.test('bounded: a form beyond the bounds is refused whole', async (t) => {
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, { type: 'boolean' }]));
   for (const [what, requests] of [
