@@ -92,8 +92,8 @@ function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsO
   };
 }
 
-/** Local daemons find a model of their usual library also under the address of that library, and one without a tag under the tag `latest`. */
-const OF_LIBRARY = /^(?:[^/]*[.:][^/]*\/)?library\//;
+/** Local daemons find a model of their usual library also under the address of that library, one of a person under that of the registry, and one without a tag under the tag `latest`. */
+const OF_LIBRARY = /^(?:[^/]*[.:][^/]*\/)?library\/|^[^/]*[.:][^/]*\/(?=[^/]+\/[^/]+$)/;
 const LATEST = /:latest$/;
 
 /** The id of a model without what servers may read over: other letters, blanks around it, `models/` before it, the library that it is from, and the tag of the latest. */
