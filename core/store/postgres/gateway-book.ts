@@ -15,21 +15,7 @@ import { randomUUID } from 'node:crypto';
 import { reachedCap } from '../../block/costs/caps.ts';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
 import { accountOf, SpendDays } from '../parts/spend-days.ts';
-import type {
-  CallNote,
-  CallNotes,
-  CappedKey,
-  Caps,
-  GatewayBook,
-  GatewayCall,
-  NoRoom,
-  NotedCall,
-  OpenCall,
-  PeriodSpend,
-  PeriodSums,
-  UnderWay,
-  Used,
-} from '../port.ts';
+import type { CallNote, CallNotes, CappedKey, Caps, GatewayBook, GatewayCall, NoRoom, NotedCall, OpenCall, PeriodSpend, UnderWay, Used } from '../port.ts';
 import { type AskedGrant, askGrants, dayOf, type Granted, sumsOf } from './asked-grants.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, type CallRow, callOf, columnsOf, type GatewayLine, GatewayLines, saidOf } from './gateway-lines.ts';
@@ -38,6 +24,7 @@ import { NotedCalls } from './noted-calls.ts';
 import { Patience } from './patience.ts';
 import type { Database } from './pool.ts';
 import * as sql from './sql/gateway.ts';
+import { Together } from './together.ts';
 
 /** What a book works with. */
 export interface PostgresGatewayBookOptions {
@@ -65,8 +52,6 @@ const GIVE_BACK_EVERY_MS = 1000;
 /** So many lines keep their details while the database is away. */
 const MOST_LINES = 10_000;
 const AT_ONCE = 2000;
-/** together. */
-const MOST_TOGETHER = 256;
 const ELSEWHERE_RETRY_MS = 1000;
 const NO_ROW = '23503';
 
@@ -84,8 +69,15 @@ export class PostgresGatewayBook implements GatewayBook {
   /** By account: the name of a key, or that of a group with its prefix. */
   readonly #grants = new Map<string, Grant>();
   readonly #asking = new Map<string, Promise<true | NoRoom>>();
-  /** together: those that wait for their turn. */
-  #next: { readonly asked: AskedGrant[]; readonly rooms: Promise<(true | NoRoom)[]> } | undefined;
+  /** together. */
+  readonly #questions = new Together<AskedGrant, true | NoRoom>(
+    (work) => this.#inTurn(work),
+    (asked) => this.#ask(asked),
+  );
+  readonly #spends = new Together<string, PeriodSpend>(
+    (work) => this.#inTurn(work),
+    (accounts) => this.#spent(accounts),
+  );
   readonly #patience: Patience;
   readonly #givingBack: NodeJS.Timeout;
   /** The beat that has not ended: while the database is slow, others would wait for very many of them. */
@@ -124,7 +116,7 @@ export class PostgresGatewayBook implements GatewayBook {
       grant.isUsed = true;
       return true;
     }
-    const asked = this.#asking.get(account) ?? this.#askTogether({ bound, underWay, wanted }).finally(() => this.#asking.delete(account));
+    const asked = this.#asking.get(account) ?? this.#questions.ask({ bound, underWay, wanted }).finally(() => this.#asking.delete(account));
     this.#asking.set(account, asked);
     return this.#patience.waitFor(asked);
   }
@@ -159,13 +151,17 @@ export class PostgresGatewayBook implements GatewayBook {
     this.#count(this.#waiting.add(call, isNoted));
   }
 
-  async spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
-    await this.flush();
+  spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
+    return this.#spends.ask(accountOf({ kind, name }));
+  }
+
+  async #spent(accounts: readonly string[]): Promise<PeriodSpend[]> {
+    await this.#write();
     const { query } = this.#options.database;
-    const account = accountOf({ kind, name });
-    const [last] = await query<{ day: string | null }>(sql.LAST_DAY, [account]);
-    const [sums] = await sumsOf(query, [account], this.#options.now());
-    return { ...(sums as PeriodSums), lastDay: last?.day ?? null };
+    const last = await query<{ key: string; day: string }>(sql.LAST_DAYS, [accounts]);
+    const days = new Map(last.map(({ key, day }) => [key, day]));
+    const sums = await sumsOf(query, accounts, this.#options.now());
+    return sums.map((of, n) => ({ ...of, lastDay: days.get(accounts[n] as string) ?? null }));
   }
 
   /** All lines that are kept, the oldest first. */
@@ -275,21 +271,6 @@ export class PostgresGatewayBook implements GatewayBook {
       ...(noted.length > 0 ? [`these calls count when a server starts in its folder again: ${saidOf(noted)}`] : []),
     ];
     return new BlockhouseError(code, `${why} The server has ended, and ${ends.join('; and ')}.`, { cause });
-  }
-
-  /** together. The one that is asked for now goes with those that wait, or begins a new question. */
-  #askTogether(asked: AskedGrant): Promise<true | NoRoom> {
-    if (this.#next === undefined || this.#next.asked.length >= MOST_TOGETHER) {
-      const all: AskedGrant[] = [];
-      const rooms = this.#inTurn(() => {
-        if (this.#next?.asked === all) this.#next = undefined;
-        return this.#ask(all);
-      });
-      this.#next = { asked: all, rooms };
-    }
-    const { asked: all, rooms } = this.#next;
-    const n = all.push(asked) - 1;
-    return rooms.then((answers) => answers[n] as true | NoRoom);
   }
 
   async #ask(asked: readonly AskedGrant[]): Promise<(true | NoRoom)[]> {

@@ -100,8 +100,11 @@ from bh.key_day d cross join (values ('day', $2::date), ('week', $3::date), ('mo
 where d.key = any($1::text[]) and d.day between p.since and $2::date group by 1, 2`,
 };
 
-/** $1 the account of a key or a group. A lock of its day alone is no use of it. */
-export const LAST_DAY = { name: 'key-last-day', text: 'select max(day)::text as day from bh.key_day where key = $1 and calls > 0' };
+/** $1 the accounts of keys and groups. A lock of a day alone is no use of it. */
+export const LAST_DAYS = {
+  name: 'key-last-days',
+  text: 'select key, max(day)::text as day from bh.key_day where key = any($1::text[]) and calls > 0 group by key',
+};
 
 /** After $1, $2, $3. */
 export const CALLS = {

@@ -357,6 +357,26 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     ]);
   });
 
+  t.test('together: what many keys have spent is one question', async (t) => {
+    const { database } = await migrated(t);
+    const book = await bookOn(t, database);
+    const names = Array.from({ length: 200 }, (_, n) => `key-${n}`);
+    for (const key of names.slice(0, 100)) book.record(callOf(key, { key, group: 'all' }));
+    await book.spent('key', 'app'); // what is prepared once, and the lines
+    let statements = 0;
+    database.timing = (work) => {
+      statements += 1;
+      return work();
+    };
+    const [group, ...spent] = await Promise.all([book.spent('group', 'all'), ...names.map((name) => book.spent('key', name))]);
+    t.ok(statements <= 4, `${statements}`);
+    t.match(group, { month: { calls: 100, tokens: 1000 }, lastDay: '2026-11-20' });
+    t.strictSame(
+      spent.map(({ day: { calls }, lastDay }) => [calls, lastDay]),
+      names.map((_, n) => (n < 100 ? [1, '2026-11-20'] : [0, null])),
+    );
+  });
+
   t.test('a server that ends while the database is away says what it could not count', async (t) => {
     const { openByProxy } = await migrated(t);
     const { database, proxy } = await openByProxy();
