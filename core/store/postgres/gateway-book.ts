@@ -9,35 +9,22 @@
 // once: a line has the server's id and a number, or the id of its call, so that lines whose answer was lost are sent again as they are.
 // noted: a call of a key with caps is noted in the folder of the server before it is sent. What a killed server has left there counts when the next one starts in that folder (noted-calls.ts).
 // one-turn: writing and asking come one after the other, since a grant is counted down by the lines that were written before.
+// together: all accounts that wait are asked for in one transaction, since the first calls of many keys would wait for each other's round trips otherwise.
 // given-back: what was not used for a second goes back, for other servers to spend, except for what the calls under way may use. Else each server alone could use up a cap.
 import { randomUUID } from 'node:crypto';
-import { firstOfMonth, firstOfWeek } from '../../base/utc-periods.ts';
 import { reachedCap } from '../../block/costs/caps.ts';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
 import { accountOf, SpendDays } from '../parts/spend-days.ts';
-import type {
-  CallNote,
-  CallNotes,
-  CappedKey,
-  Caps,
-  GatewayBook,
-  GatewayCall,
-  KeySpend,
-  NoRoom,
-  NotedCall,
-  OpenCall,
-  PeriodSpend,
-  PeriodSums,
-  UnderWay,
-  Used,
-} from '../port.ts';
+import type { CallNote, CallNotes, CappedKey, Caps, GatewayBook, GatewayCall, NoRoom, NotedCall, OpenCall, PeriodSpend, UnderWay, Used } from '../port.ts';
+import { type AskedGrant, askGrants, dayOf, type Granted, sumsOf } from './asked-grants.ts';
 import { sqlStateOf } from './faults.ts';
-import { billionthsOf, type CallRow, callOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD, saidOf } from './gateway-lines.ts';
-import { accountsOf, billionths, capsOf, covers, finite, type Grant, hasCap, hasRoom, later, ofToday, type Rest, restOf } from './grants.ts';
+import { billionthsOf, type CallRow, callOf, columnsOf, type GatewayLine, GatewayLines, saidOf } from './gateway-lines.ts';
+import { accountsOf, billionths, capsOf, covers, finite, type Grant, hasCap, hasRoom, later, type Rest, restOf } from './grants.ts';
 import { NotedCalls } from './noted-calls.ts';
 import { Patience } from './patience.ts';
-import type { Database, Run } from './pool.ts';
+import type { Database } from './pool.ts';
 import * as sql from './sql/gateway.ts';
+import { Together } from './together.ts';
 
 /** What a book works with. */
 export interface PostgresGatewayBookOptions {
@@ -82,6 +69,15 @@ export class PostgresGatewayBook implements GatewayBook {
   /** By account: the name of a key, or that of a group with its prefix. */
   readonly #grants = new Map<string, Grant>();
   readonly #asking = new Map<string, Promise<true | NoRoom>>();
+  /** together. */
+  readonly #questions = new Together<AskedGrant, true | NoRoom>(
+    (work) => this.#inTurn(work),
+    (asked) => this.#ask(asked),
+  );
+  readonly #spends = new Together<string, PeriodSpend>(
+    (work) => this.#inTurn(work),
+    (accounts) => this.#spent(accounts),
+  );
   readonly #patience: Patience;
   readonly #givingBack: NodeJS.Timeout;
   /** The beat that has not ended: while the database is slow, others would wait for very many of them. */
@@ -120,7 +116,7 @@ export class PostgresGatewayBook implements GatewayBook {
       grant.isUsed = true;
       return true;
     }
-    const asked = this.#asking.get(account) ?? this.#inTurn(() => this.#ask(bound, underWay, wanted)).finally(() => this.#asking.delete(account));
+    const asked = this.#asking.get(account) ?? this.#questions.ask({ bound, underWay, wanted }).finally(() => this.#asking.delete(account));
     this.#asking.set(account, asked);
     return this.#patience.waitFor(asked);
   }
@@ -155,12 +151,17 @@ export class PostgresGatewayBook implements GatewayBook {
     this.#count(this.#waiting.add(call, isNoted));
   }
 
-  async spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
-    await this.flush();
+  spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
+    return this.#spends.ask(accountOf({ kind, name }));
+  }
+
+  async #spent(accounts: readonly string[]): Promise<PeriodSpend[]> {
+    await this.#write();
     const { query } = this.#options.database;
-    const account = accountOf({ kind, name });
-    const [last] = await query<{ day: string | null }>(sql.LAST_DAY, [account]);
-    return { ...(await this.#sums(query, account)), lastDay: last?.day ?? null };
+    const last = await query<{ key: string; day: string }>(sql.LAST_DAYS, [accounts]);
+    const days = new Map(last.map(({ key, day }) => [key, day]));
+    const sums = await sumsOf(query, accounts, this.#options.now());
+    return sums.map((of, n) => ({ ...of, lastDay: days.get(accounts[n] as string) ?? null }));
   }
 
   /** All lines that are kept, the oldest first. */
@@ -272,7 +273,7 @@ export class PostgresGatewayBook implements GatewayBook {
     return new BlockhouseError(code, `${why} The server has ended, and ${ends.join('; and ')}.`, { cause });
   }
 
-  async #ask(bound: Caps, underWay: Used, wanted: Used): Promise<true | NoRoom> {
+  async #ask(asked: readonly AskedGrant[]): Promise<(true | NoRoom)[]> {
     const { isSure, renew } = this.#options;
     if (!isSure()) await renew();
     await this.#noted.read();
@@ -280,57 +281,35 @@ export class PostgresGatewayBook implements GatewayBook {
     const unlessGivenUp = (error: unknown): undefined => {
       if (sqlStateOf(error) !== NO_ROW) throw error;
     };
-    const room = await this.#grant(bound, underWay, wanted).catch(unlessGivenUp);
-    if (room !== undefined) return room;
+    const rooms = await this.#grant(asked).catch(unlessGivenUp);
+    if (rooms !== undefined) return rooms;
     await renew();
-    const again = await this.#grant(bound, underWay, wanted).catch(unlessGivenUp);
+    const again = await this.#grant(asked).catch(unlessGivenUp);
     if (again === undefined) throw leaseLost();
     return again;
   }
 
-  async #grant(bound: Caps, underWay: Used, wanted: Used): Promise<true | NoRoom> {
-    const account = accountOf(bound);
-    const [day, node] = [this.#day(), this.#options.node()];
-    type Row = { usd: number | null; tokens: number | null; usd_elsewhere: number; tokens_elsewhere: number };
-    const { sums, row } = await this.#options.database.transaction(async (run) => {
-      await run(sql.LOCK_DAY, [account, day]);
-      const spent = await this.#sums(run, account);
-      const [usd, tokens] = ofToday(bound, spent);
-      const [granted] = await run<Row>(sql.GRANT, [
-        account,
-        day,
-        node,
-        usd,
-        tokens,
-        Math.min(wanted.usd, MOST_USD),
-        Math.min(Math.ceil(wanted.tokens), MOST_TOKENS),
-      ]);
-      return { sums: spent, row: granted };
-    });
+  async #grant(asked: readonly AskedGrant[]): Promise<(true | NoRoom)[]> {
+    const [at, node] = [this.#options.now(), this.#options.node()];
+    const granted = await askGrants(this.#options.database, node, at, asked);
     this.#patience.heard();
-    const left = (value: number | null | undefined, factor: number): number => (value == null ? Number.POSITIVE_INFINITY : Math.round(value * factor));
-    const most = { billionths: left(row?.usd, 1e9), tokens: left(row?.tokens, 1) };
-    const grant: Grant = { node, day, caps: capsOf(bound), ...most, isUsed: true, isAll: !covers(most, wanted) };
+    return asked.map((one, n) => this.#take(one, granted[n] as Granted, { node, day: dayOf(at) }));
+  }
+
+  #take({ bound, underWay, wanted }: AskedGrant, { sums, usd, tokens, elsewhere }: Granted, of: Pick<Grant, 'node' | 'day'>): true | NoRoom {
+    const left = (value: number | null, factor: number): number => (value === null ? Number.POSITIVE_INFINITY : Math.round(value * factor));
+    const most = { billionths: left(usd, 1e9), tokens: left(tokens, 1) };
+    const grant: Grant = { ...of, caps: capsOf(bound), ...most, isUsed: true, isAll: !covers(most, wanted) };
+    const account = accountOf(bound);
     this.#grants.set(account, grant);
     for (const line of this.#waiting.peek()) this.#countFor(account, line); // they ended while the database answered
     if (hasRoom(grant, underWay)) return true;
     const now = this.#options.now();
     const spent = reachedCap(bound, sums, NOTHING, now);
     if (spent !== undefined) return { ...spent, isUnderWay: false, retryAfterMs: spent.resetsAt - now };
-    const others = { usd: underWay.usd + (row?.usd_elsewhere ?? 0), tokens: underWay.tokens + (row?.tokens_elsewhere ?? 0) };
+    const others = { usd: underWay.usd + elsewhere.usd, tokens: underWay.tokens + elsewhere.tokens };
     const close = reachedCap(bound, sums, others, now) ?? reachedCap(bound, sums, ANYTHING, now);
     return close === undefined || { ...close, isUnderWay: true, retryAfterMs: ELSEWHERE_RETRY_MS };
-  }
-
-  async #sums(run: Run, account: string): Promise<PeriodSums> {
-    const now = this.#options.now();
-    type Row = { period: keyof PeriodSums; usd: number; tokens: number; calls: number; unpriced: number };
-    const rows = await run<Row>(sql.SPENT, [account, this.#day(), firstOfWeek(now), firstOfMonth(now)]);
-    const of = (wanted: keyof PeriodSums): KeySpend => {
-      const { usd = 0, tokens = 0, calls = 0, unpriced = 0 } = rows.find(({ period }) => period === wanted) ?? {};
-      return { usd, tokens, calls, unpricedCalls: unpriced };
-    };
-    return { day: of('day'), week: of('week'), month: of('month') };
   }
 
   #holds({ node, day, caps }: Grant, bound: Caps): boolean {
@@ -381,6 +360,6 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 
   #day(): string {
-    return new Date(this.#options.now()).toISOString().slice(0, '2026-11-22'.length);
+    return dayOf(this.#options.now());
   }
 }

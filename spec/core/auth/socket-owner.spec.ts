@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { endianness } from 'node:os';
+import { join } from 'node:path';
 import t from 'tap';
-import { isFromOtherUser, isListenedOnByOther, isToOtherUser, ownerOf } from '../../../core/auth/socket-owner.ts';
+import { isFromOtherUser, isListenedOnByOther, isToOtherUser, ownerOf, readTable } from '../../../core/auth/socket-owner.ts';
 import { isStrangeDaemon } from '../../../core/auth/strange-daemon.ts';
 import { portOfOther, startAsOther, withOtherUser } from '../../support/other-user.ts';
 
@@ -120,6 +121,27 @@ t.test('the tables are read no further than to the socket', TABLES_ARE_LE, async
   t.equal(await isToOtherUser(ends('127.0.0.1'), undefined, inLines), true);
   t.equal(await isFromOtherUser(ends('127.0.0.1'), inLines), true);
   t.same(read, ['/proc/net/tcp before', '/proc/net/tcp it', '/proc/net/tcp before', '/proc/net/tcp it']);
+});
+
+t.test('few-turns: a long table is read in few turns, and lets others have theirs', async (t) => {
+  const path = join(t.testdir({ table: 'x'.repeat(40 * 65_536) }), 'table');
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  const turnsAt: number[] = [];
+  for await (const piece of readTable(path)) {
+    t.equal(piece.length, 65_536);
+    if (turnsAt.length === 0) count();
+    turnsAt.push(turns);
+  }
+  isOver = true;
+  t.strictSame(new Set(turnsAt.slice(0, 16)), new Set([1]));
+  t.equal(turnsAt.length, 40);
+  t.ok(new Set(turnsAt).size === 3, `${new Set(turnsAt).size}`);
+  t.strictSame(await readTable(join(path, '..', 'none')).next(), { done: true, value: undefined });
 });
 
 t.test('the tables of this system name this user', async (t) => {

@@ -45,32 +45,39 @@ on conflict (day, key, provider, model) do update set calls = s.calls + excluded
   tokens = ${tokens('s.tokens::numeric + excluded.tokens')}, cost_usd = ${usd('s.cost_usd + excluded.cost_usd')}, unpriced = s.unpriced + excluded.unpriced`,
 };
 
-/** The lock under which servers share what is left. $1 key, $2 day. */
-export const LOCK_DAY = {
-  name: 'key-day-lock',
-  text: 'insert into bh.key_day as d (key, day) values ($1, $2) on conflict (key, day) do update set usd = d.usd',
+/** The lock under which servers share what is left. $1 keys, $2 day. */
+export const LOCK_DAYS = {
+  name: 'key-days-lock',
+  text: `
+insert into bh.key_day as d (key, day) select key, $2::date from unnest($1::text[]) as u (key) order by key
+on conflict (key, day) do update set usd = d.usd`,
 };
 
 /**
- * After LOCK_DAY. $3 the server, $4 and $5 what may be spent on that day, $6 and $7 what its calls under way and the one that asks may cost. A server gets its share of half of what is left, so that all of
+ * After LOCK_DAYS. $1 keys, $3 the server, $4 and $5 what may be spent of each on that day, $6 and $7 what its calls under way and the one that asks may cost. A server gets its share of half of what is left, so that all of
  * them may ask again, or twice what it needs if that is more. What servers hold of the day before is for calls that are still under way, and count on the day of their end.
  */
 export const GRANT = {
-  name: 'key-grant',
+  name: 'key-grants',
   text: `
-with d as (select usd, tokens from bh.key_day where key = $1 and day = $2::date),
-p as (delete from bh.key_grant where key = $1 and node = $3 and day <> $2::date),
+with q as (
+  select key, u.usd, u.tokens, need_usd, need_tokens, d.usd as spent_usd, d.tokens as spent_tokens
+  from unnest($1::text[], $4::numeric[], $5::numeric[], $6::numeric[], $7::bigint[]) as u (key, usd, tokens, need_usd, need_tokens)
+  join bh.key_day d using (key) where d.day = $2::date),
+p as (delete from bh.key_grant where key = any($1::text[]) and node = $3 and day <> $2::date),
 o as (
-  select coalesce(sum(greatest(usd, 0)), 0) as usd, coalesce(sum(greatest(tokens, 0)), 0) as tokens
-  from bh.key_grant where key = $1 and day between $2::date - 1 and $2::date and node <> $3),
+  select key, sum(greatest(usd, 0)) as usd, sum(greatest(tokens, 0)) as tokens
+  from bh.key_grant where key = any($1::text[]) and day between $2::date - 1 and $2::date and node <> $3 group by key),
 n as (select greatest(count(*), 1) as n from bh.node where not draining),
-l as (select greatest($4::numeric - d.usd - o.usd, 0) as usd, greatest($5::numeric - d.tokens - o.tokens, 0) as tokens from d, o)
-insert into bh.key_grant (key, day, node, usd, tokens)
-select $1, $2::date, $3, case when $4::numeric is not null then least(l.usd, greatest(l.usd / (2 * n.n), 2 * $6::numeric)) end,
-  case when $5::numeric is not null then least(l.tokens, greatest(ceil(l.tokens / (2 * n.n)), 2 * $7::bigint)) end
-from d, o, n, l
+l as (
+  select q.*, greatest(q.usd - spent_usd - coalesce(o.usd, 0), 0) as left_usd, greatest(q.tokens - spent_tokens - coalesce(o.tokens, 0), 0) as left_tokens
+  from q left join o using (key))
+insert into bh.key_grant as g (key, day, node, usd, tokens)
+select key, $2::date, $3, case when usd is not null then least(left_usd, greatest(left_usd / (2 * n), 2 * need_usd)) end,
+  case when tokens is not null then least(left_tokens, greatest(ceil(left_tokens / (2 * n)), 2 * need_tokens)) end
+from l, n
 on conflict (key, day, node) do update set usd = excluded.usd, tokens = excluded.tokens
-returning usd, tokens, (select usd from o) as usd_elsewhere, (select tokens from o) as tokens_elsewhere`,
+returning key, usd, tokens, coalesce((select o.usd from o where o.key = g.key), 0) as usd_elsewhere, coalesce((select o.tokens from o where o.key = g.key), 0) as tokens_elsewhere`,
 };
 
 /** $1 the server, $2 the keys. */
@@ -84,17 +91,20 @@ update bh.key_grant g set usd = least(g.usd, u.usd), tokens = least(g.tokens, u.
 from unnest($2::text[], $3::date[], $4::numeric[], $5::bigint[]) as u (key, day, usd, tokens) where (g.key, g.day, g.node) = (u.key, u.day, $1)`,
 };
 
-/** What a key or a group has spent. $1 its account, $2 the day, $3 and $4 the first days of the week and the month. */
+/** What keys and groups have spent. $1 their accounts, $2 the day, $3 and $4 the first days of the week and the month. */
 export const SPENT = {
-  name: 'key-spent',
+  name: 'keys-spent',
   text: `
-select p.period, sum(d.usd) as usd, sum(d.tokens) as tokens, sum(d.calls) as calls, sum(d.unpriced) as unpriced
+select d.key, p.period, sum(d.usd) as usd, sum(d.tokens) as tokens, sum(d.calls) as calls, sum(d.unpriced) as unpriced
 from bh.key_day d cross join (values ('day', $2::date), ('week', $3::date), ('month', $4::date)) as p (period, since)
-where d.key = $1 and d.day between p.since and $2::date group by 1`,
+where d.key = any($1::text[]) and d.day between p.since and $2::date group by 1, 2`,
 };
 
-/** $1 the account of a key or a group. A lock of its day alone is no use of it. */
-export const LAST_DAY = { name: 'key-last-day', text: 'select max(day)::text as day from bh.key_day where key = $1 and calls > 0' };
+/** $1 the accounts of keys and groups. A lock of a day alone is no use of it. */
+export const LAST_DAYS = {
+  name: 'key-last-days',
+  text: 'select key, max(day)::text as day from bh.key_day where key = any($1::text[]) and calls > 0 group by key',
+};
 
 /** After $1, $2, $3. */
 export const CALLS = {

@@ -324,6 +324,59 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await untilSo('it has answered', async () => (await Promise.resolve(roomIn(slow, KEY)).catch(() => false)) === true);
   });
 
+  t.test('together: many keys that ask at once wait for one transaction, and each has what its own caps leave', async (t) => {
+    const { database, ask, open } = await migrated(t);
+    const [book, elsewhere] = [await bookOn(t, database), await bookOn(t, await open())];
+    const named = (name: string, usdPerDay: number): CappedKey => ({ name, bounds: [{ ...capped({ usdPerDay }), name }] });
+    elsewhere.record(callOf('spent', { key: 'key-1', costUsd: 10 }));
+    await elsewhere.flush();
+    t.equal(await roomIn(elsewhere, named('key-2', 0.5)), true);
+    await roomIn(book); // what is prepared once
+
+    let statements = 0;
+    database.timing = (work) => {
+      statements += 1;
+      return work();
+    };
+    const many = Array.from({ length: 300 }, (_, n) => named(`key-${n}`, n === 3 ? 0 : 10));
+    const rooms = await Promise.all(many.map((key) => roomIn(book, key)));
+    t.ok(statements <= 20, `${statements}`);
+    const refused = rooms.flatMap((room, n) => (room === true ? [] : [[n, room.isUnderWay]]));
+    t.strictSame(refused, [
+      [1, false],
+      [3, false],
+    ]);
+    const given = await ask(`select key, usd::float8 from bh.key_grant where node = $1 and key in ('key-0', 'key-1', 'key-2', 'key-299') order by key`, [
+      book.node,
+    ]);
+    t.strictSame(given, [
+      { key: 'key-0', usd: 2.5 },
+      { key: 'key-1', usd: 0 },
+      { key: 'key-2', usd: (10 - 0.125) / 4 },
+      { key: 'key-299', usd: 2.5 },
+    ]);
+  });
+
+  t.test('together: what many keys have spent is one question', async (t) => {
+    const { database } = await migrated(t);
+    const book = await bookOn(t, database);
+    const names = Array.from({ length: 200 }, (_, n) => `key-${n}`);
+    for (const key of names.slice(0, 100)) book.record(callOf(key, { key, group: 'all' }));
+    await book.spent('key', 'app'); // what is prepared once, and the lines
+    let statements = 0;
+    database.timing = (work) => {
+      statements += 1;
+      return work();
+    };
+    const [group, ...spent] = await Promise.all([book.spent('group', 'all'), ...names.map((name) => book.spent('key', name))]);
+    t.ok(statements <= 4, `${statements}`);
+    t.match(group, { month: { calls: 100, tokens: 1000 }, lastDay: '2026-11-20' });
+    t.strictSame(
+      spent.map(({ day: { calls }, lastDay }) => [calls, lastDay]),
+      names.map((_, n) => (n < 100 ? [1, '2026-11-20'] : [0, null])),
+    );
+  });
+
   t.test('a server that ends while the database is away says what it could not count', async (t) => {
     const { openByProxy } = await migrated(t);
     const { database, proxy } = await openByProxy();
