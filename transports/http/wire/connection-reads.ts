@@ -212,6 +212,7 @@ export class ConnectionReads {
 
   #hold(socket: Socket, held: Held): void {
     if (socket.destroyed || socket.isPaused() || this.#unbegun.has(socket) || this.#longBodies.has(socket)) return;
+    if (socket.readableLength > 0) return; // its first bytes, which HTTP is about to get. If it were paused now, Node would give HTTP the next ones before them
     socket.pause();
     (this.#isKept(socket) ? held.kept : held.others).add(socket);
   }

@@ -110,6 +110,7 @@ class StandIn extends EventEmitter {
   readonly bytesWritten: number;
   readonly remoteAddress: string;
   bytesRead = 0;
+  readableLength = 0;
   #isPaused = false;
   #unread: Buffer | null = null;
 
@@ -325,6 +326,38 @@ t.test('what was looked at of a new connection comes to HTTP whole', async (t) =
   const silent = await RawClient.connect(t, port);
   silent.socket.end();
   await until(() => silent.closed, 'one that ends without a word is closed');
+});
+
+t.test('a new connection that is about to be held when HTTP gets it keeps the order of its bytes', async (t) => {
+  const { reads } = flooded();
+  const bodies: string[] = [];
+  const server = createServer((req, res) => {
+    let body = '';
+    req.on('data', (piece: Buffer) => (body += piece.toString()));
+    req.on('end', () => {
+      bodies.push(body);
+      res.end('ok');
+    });
+  });
+  const [toHttp] = server.listeners('connection');
+  server.removeAllListeners('connection');
+  let begun = 0;
+  server.on('connection', (socket) => {
+    socket.once('readable', () => reads.holdOthers()); // so that it waits for the end of the turn
+    reads.add(socket, () => {
+      begun += 1;
+      process.nextTick(() => reads.holdOthers()); // as after others that have begun in this turn
+      toHttp?.call(server, socket);
+      client.send('body');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  t.teardown(() => server.closeAllConnections());
+  const client = await RawClient.connect(t, (server.address() as AddressInfo).port);
+  client.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n');
+  await until(() => bodies.length === 1 || client.closed, 'it is answered');
+  t.strictSame([begun, bodies], [1, ['body']]);
 });
 
 t.test('a long body of a known caller is read in each turn, all but its end', async (t) => {
