@@ -206,6 +206,46 @@ t.test('while new connections come, those that were read for a moment wait for t
   }
 });
 
+t.test(
+  'of the callers that are not read, the first is the one of whom it is longest ago that something was read that cost time, also where new ones come',
+  async (t) => {
+    let now = 0;
+    const reads = new ConnectionReads(() => now);
+    let resumed: StandIn[] = [];
+    const connect = (owner: string, bytesWritten: number): StandIn => {
+      const socket = new StandIn(bytesWritten);
+      socket.on('resume', () => resumed.push(socket));
+      reads.add(socket as unknown as Socket, nothing);
+      reads.belongs(socket as unknown as Socket, owner);
+      return socket;
+    };
+    const floods = Array.from({ length: 3 }, () => connect('key of floods', 100));
+    const upload = connect('key of an upload', 0);
+    await turn();
+    now += 20;
+    reads.holdOthers();
+    await turn();
+    t.equal(resumed.length, 4);
+    for (let round = 0; round < 5; round += 1) {
+      for (const socket of round === 0 ? floods : [upload, ...floods]) {
+        socket.bytesRead += 65_536;
+        if (socket !== upload) reads.note(socket as unknown as Socket);
+      }
+      reads.holdOthers();
+      for (let n = 0; n < 2; n += 1) {
+        reads.add(new StandIn(0) as unknown as Socket, nothing);
+        await turn();
+        reads.holdOthers(); // for what new ones have sent
+      }
+      resumed = [];
+      now += 20;
+      await turn();
+      t.equal(resumed[0], upload);
+      await turn();
+    }
+  },
+);
+
 /** Reads that count a flood now, and the connection that floods. `now` sets the clock on. */
 function flooded(): { readonly reads: ConnectionReads; readonly pass: (ms: number) => void } {
   let now = 0;
