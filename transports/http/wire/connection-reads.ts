@@ -76,7 +76,6 @@ export class ConnectionReads {
   /** Of these, those that HTTP is to have at the end of this turn, and those of which it gets one. */
   readonly #cheap = new Set<Socket>();
   readonly #dear = new Set<Socket>();
-  #lastDear = '';
   /** Those whose first bytes HTTP has got in this turn. */
   readonly #begun = new Set<Socket>();
   /** Those that were read again in this turn, with what had been read of them before, in bytes. */
@@ -279,14 +278,15 @@ export class ConnectionReads {
   /** few-lines. */
   #beginDear(): void {
     let next: Socket | undefined;
+    let since = Number.POSITIVE_INFINITY;
     for (const socket of this.#dear) {
-      next ??= socket;
-      if (addressOf(socket) === this.#lastDear) continue;
+      const servedIn = this.#served.get(addressOf(socket)) ?? -1;
+      if (servedIn >= since) continue;
+      since = servedIn;
       next = socket;
-      break;
     }
     if (next === undefined) return;
-    this.#lastDear = addressOf(next);
+    this.#wasServed(addressOf(next));
     this.#begin(next);
   }
 
