@@ -2,8 +2,8 @@
 //
 // one-burst: once a turn has read for READ_MS, or it is said to have parsed enough, no other connection is read in it. What a turn parses holds up everybody, and none of it
 //   can be freed before the turn ends, even if its connection is closed. 64 KiB of tiny chunks, or of tiny headers, take 10 ms and more, and a turn may read a thousand connections.
-// by-owner: connections that are not read are read again by turns: one of each caller, whatever the others have, and first of those of whom nothing was read in the last such turn. Strangers, who
-//   have shown no key yet, are one caller, and among them each address has its turns.
+// by-owner: connections that are not read are read again by turns: one of each caller, whatever the others have, and first of those of whom it is longest ago that something was read that cost
+//   time. Strangers, who have shown no key yet, are one caller, and among them each address has its turns.
 // newcomers-first: the system hands over one new connection in each turn. While others are not read, and new ones come, nobody is read for NEWCOMERS_MS at a time: else
 //   a new client would stand behind all connections of a flood that come before it, each with 10 ms of work. A turn in which they come reads for
 //   BRIEF_READ_MS only: small requests on hundreds of connections would make each one long.
@@ -13,7 +13,7 @@
 // kept-first: of one caller's, by turns: one that has had an answer and has never sent ahead, the newest of the others, and the oldest, so that a new client does not wait for all of a flood. One
 //   that is held again before its turn to be read came keeps its place. One that had its turn and nothing to read does not: many such would stand before all others for ever.
 // long-bodies: of a known caller, a body with a Content-Length is one piece for each read. That is cheap, so all of it but its last LONG_BYTES is read in each turn.
-// quiet-beside: those of known callers that send nothing, or only large pieces of a body, cost next to nothing to read, so many of them come beside each other one.
+// quiet-beside: those of known callers that send nothing, or only large pieces of a body, cost next to nothing to read, so many of them come before each other one.
 import type { Socket } from 'node:net';
 
 /** Much longer than a turn of usual requests. */
@@ -32,6 +32,8 @@ const FLOOD_MS = 1000;
 const CHEAP_LINES = 256;
 /** long-bodies: what comes behind a body may be dear, and one read takes up to 64 KiB. */
 const LONG_BYTES = 65_536;
+/** by-owner: the most callers and addresses of which it is known when they had their turn. */
+const MAX_SERVED = 1024;
 const LINE_END = 0x0a;
 /** The most of those that wait for the end of a turn and are parsed then (few-lines). */
 const CHEAP_PER_TURN = 32;
@@ -74,7 +76,6 @@ export class ConnectionReads {
   /** Of these, those that HTTP is to have at the end of this turn, and those of which it gets one. */
   readonly #cheap = new Set<Socket>();
   readonly #dear = new Set<Socket>();
-  #lastDear = '';
   /** Those whose first bytes HTTP has got in this turn. */
   readonly #begun = new Set<Socket>();
   /** Those that were read again in this turn, with what had been read of them before, in bytes. */
@@ -82,8 +83,9 @@ export class ConnectionReads {
   /** Those that cost something when they were read last (quiet-beside), and in this turn. */
   readonly #busy = new WeakSet<Socket>();
   readonly #noted = new Set<Socket>();
-  /** Of whom something was read in the last turn of those that were held (by-owner). */
-  readonly #served = new Set<string>();
+  /** In which turn something that cost time was last read of a caller or an address (by-owner). The longest ago first. */
+  readonly #served = new Map<string, number>();
+  #turn = 0;
   /** newcomers-first. */
   #floodEndsAt = Number.NEGATIVE_INFINITY;
   #hasNewcomer = false; // in this turn
@@ -212,6 +214,7 @@ export class ConnectionReads {
 
   #hold(socket: Socket, held: Held): void {
     if (socket.destroyed || socket.isPaused() || this.#unbegun.has(socket) || this.#longBodies.has(socket)) return;
+    if (socket.readableLength > 0) return; // its first bytes, which HTTP is about to get. If it were paused now, Node would give HTTP the next ones before them
     socket.pause();
     (this.#isKept(socket) ? held.kept : held.others).add(socket);
   }
@@ -220,14 +223,19 @@ export class ConnectionReads {
   #unreached(): Socket[] {
     const released = [...this.#released];
     this.#released.clear();
-    this.#served.clear();
     const reached = released.findLastIndex(([socket, bytesRead]) => socket.bytesRead !== bytesRead) + 1;
     for (const [socket, bytesRead] of released.slice(0, reached)) {
       if (!this.#noted.has(socket)) this.#busy.delete(socket);
-      if (socket.bytesRead === bytesRead) continue;
-      this.#served.add(this.#ownerOf(socket)).add(addressOf(socket));
+      else if (socket.bytesRead !== bytesRead) for (const name of [this.#ownerOf(socket), addressOf(socket)]) this.#wasServed(name);
     }
     return released.slice(reached).map(([socket]) => socket);
+  }
+
+  #wasServed(name: string): void {
+    this.#served.delete(name);
+    this.#served.set(name, this.#turn);
+    const [oldest] = this.#served.keys();
+    if (oldest !== undefined && this.#served.size > MAX_SERVED) this.#served.delete(oldest);
   }
 
   #ownerOf(socket: Socket): string {
@@ -247,6 +255,7 @@ export class ConnectionReads {
 
   readonly #endTurn = (): void => {
     this.#isDue = false;
+    this.#turn += 1;
     this.#readSince = undefined;
     this.#isHolding = false;
     this.#noted.clear();
@@ -269,14 +278,15 @@ export class ConnectionReads {
   /** few-lines. */
   #beginDear(): void {
     let next: Socket | undefined;
+    let since = Number.POSITIVE_INFINITY;
     for (const socket of this.#dear) {
-      next ??= socket;
-      if (addressOf(socket) === this.#lastDear) continue;
+      const servedIn = this.#served.get(addressOf(socket)) ?? -1;
+      if (servedIn >= since) continue;
+      since = servedIn;
       next = socket;
-      break;
     }
     if (next === undefined) return;
-    this.#lastDear = addressOf(next);
+    this.#wasServed(addressOf(next));
     this.#begin(next);
   }
 
@@ -325,12 +335,12 @@ export class ConnectionReads {
         else own[held === kept ? 'kept' : 'others'].push(socket);
       }
     }
-    return this.#unservedFirst(callers).map((ofOwner) => oneOfEach(this.#unservedFirst(ofOwner).map(byTurns)));
+    return this.#longestWaitFirst(callers).map((ofOwner) => oneOfEach(this.#longestWaitFirst(ofOwner).map(byTurns)));
   }
 
-  #unservedFirst<T>(all: ReadonlyMap<string, T>): T[] {
-    const isServed = ([name]: readonly [string, T]): number => (this.#served.has(name) ? 1 : 0);
-    return [...all].sort((one, other) => isServed(one) - isServed(other)).map(([, of]) => of);
+  #longestWaitFirst<T>(all: ReadonlyMap<string, T>): T[] {
+    const servedIn = ([name]: readonly [string, T]): number => this.#served.get(name) ?? -1;
+    return [...all].sort((one, other) => servedIn(one) - servedIn(other)).map(([, of]) => of);
   }
 }
 
@@ -379,7 +389,8 @@ function* byTurns({ quiet, kept, others }: HeldOfOne): Generator<Socket[], undef
       const socket = next(sockets);
       if (socket === undefined) continue;
       taken.add(socket);
-      yield [...quiet.splice(0, QUIET_BESIDE), socket];
+      if (quiet.length > 0) yield quiet.splice(0, QUIET_BESIDE);
+      yield [socket];
     }
   }
   while (quiet.length > 0) yield quiet.splice(0, QUIET_BESIDE);

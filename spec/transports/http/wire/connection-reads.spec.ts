@@ -110,6 +110,7 @@ class StandIn extends EventEmitter {
   readonly bytesWritten: number;
   readonly remoteAddress: string;
   bytesRead = 0;
+  readableLength = 0;
   #isPaused = false;
   #unread: Buffer | null = null;
 
@@ -205,6 +206,46 @@ t.test('while new connections come, those that were read for a moment wait for t
   }
 });
 
+t.test(
+  'of the callers that are not read, the first is the one of whom it is longest ago that something was read that cost time, also where new ones come',
+  async (t) => {
+    let now = 0;
+    const reads = new ConnectionReads(() => now);
+    let resumed: StandIn[] = [];
+    const connect = (owner: string, bytesWritten: number): StandIn => {
+      const socket = new StandIn(bytesWritten);
+      socket.on('resume', () => resumed.push(socket));
+      reads.add(socket as unknown as Socket, nothing);
+      reads.belongs(socket as unknown as Socket, owner);
+      return socket;
+    };
+    const floods = Array.from({ length: 3 }, () => connect('key of floods', 100));
+    const upload = connect('key of an upload', 0);
+    await turn();
+    now += 20;
+    reads.holdOthers();
+    await turn();
+    t.equal(resumed.length, 4);
+    for (let round = 0; round < 5; round += 1) {
+      for (const socket of round === 0 ? floods : [upload, ...floods]) {
+        socket.bytesRead += 65_536;
+        if (socket !== upload) reads.note(socket as unknown as Socket);
+      }
+      reads.holdOthers();
+      for (let n = 0; n < 2; n += 1) {
+        reads.add(new StandIn(0) as unknown as Socket, nothing);
+        await turn();
+        reads.holdOthers(); // for what new ones have sent
+      }
+      resumed = [];
+      now += 20;
+      await turn();
+      t.equal(resumed[0], upload);
+      await turn();
+    }
+  },
+);
+
 /** Reads that count a flood now, and the connection that floods. `now` sets the clock on. */
 function flooded(): { readonly reads: ConnectionReads; readonly pass: (ms: number) => void } {
   let now = 0;
@@ -226,7 +267,7 @@ t.test('while somebody floods, new connections with many lines wait while others
     socket.say('\n'.repeat(257));
   };
   for (let n = 0; n < 20; n += 1) {
-    connect(n === 12 || n === 13 ? '10.0.0.2' : '10.0.0.1');
+    connect(n === 12 || n === 13 ? '10.0.0.2' : n === 14 ? '10.0.0.3' : '10.0.0.1');
     await turn();
   }
   t.equal(begun.length, 0, 'none is read while they come');
@@ -238,10 +279,10 @@ t.test('while somebody floods, new connections with many lines wait while others
     await turn();
     t.equal(begun.length, n);
   }
-  t.strictSame(begun, ['10.0.0.1', '10.0.0.2', '10.0.0.1', '10.0.0.2', '10.0.0.1', '10.0.0.1']);
+  t.strictSame(begun, ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.1', '10.0.0.2', '10.0.0.1']);
   pass(1000);
-  connect('10.0.0.3');
-  t.equal(begun.at(-1), '10.0.0.3', 'a second after the flood they are read at once');
+  connect('10.0.0.4');
+  t.equal(begun.at(-1), '10.0.0.4', 'a second after the flood they are read at once');
 });
 
 t.test('while somebody floods, a new connection with few lines is read at once, in the next turn if this one has read for long', async (t) => {
@@ -325,6 +366,38 @@ t.test('what was looked at of a new connection comes to HTTP whole', async (t) =
   const silent = await RawClient.connect(t, port);
   silent.socket.end();
   await until(() => silent.closed, 'one that ends without a word is closed');
+});
+
+t.test('a new connection that is about to be held when HTTP gets it keeps the order of its bytes', async (t) => {
+  const { reads } = flooded();
+  const bodies: string[] = [];
+  const server = createServer((req, res) => {
+    let body = '';
+    req.on('data', (piece: Buffer) => (body += piece.toString()));
+    req.on('end', () => {
+      bodies.push(body);
+      res.end('ok');
+    });
+  });
+  const [toHttp] = server.listeners('connection');
+  server.removeAllListeners('connection');
+  let begun = 0;
+  server.on('connection', (socket) => {
+    socket.once('readable', () => reads.holdOthers()); // so that it waits for the end of the turn
+    reads.add(socket, () => {
+      begun += 1;
+      process.nextTick(() => reads.holdOthers()); // as after others that have begun in this turn
+      toHttp?.call(server, socket);
+      client.send('body');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  t.teardown(() => server.closeAllConnections());
+  const client = await RawClient.connect(t, (server.address() as AddressInfo).port);
+  client.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n');
+  await until(() => bodies.length === 1 || client.closed, 'it is answered');
+  t.strictSame([begun, bodies], [1, ['body']]);
 });
 
 t.test('a long body of a known caller is read in each turn, all but its end', async (t) => {
