@@ -41,8 +41,9 @@ export const IMPORT_BODY_BYTES = 64 * MIB;
 /** Each chunk costs the parser about a microsecond, whatever it holds: a megabyte in chunks of one byte would hold up everybody for seconds. */
 const MAX_SMALL_CHUNKS = 10_000;
 const SMALL_CHUNK_BYTES = 32;
-/** Fewer are read within a moment. */
+/** Fewer, or smaller ones, are read within a moment. */
 const NOTED_PIECES = 256;
+const NOTED_BYTES = 16_384;
 
 /**
  * True for a body of so many chunks that are very small on the average: its client means to hold up the server. Each piece of a body with a Content-Length is a
@@ -268,7 +269,7 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
       }
       chunks.add(chunk);
       pieces += 1;
-      notePiece(req, pieces, chunks.bytes);
+      notePiece(req, chunk, pieces, chunks.bytes);
       if (isShredded(req, pieces, chunks.bytes)) refuse(shredded(MAX_SMALL_CHUNKS, SMALL_CHUNK_BYTES));
       else if (share !== undefined && chunks.bytes > Math.max(share.bytes, FREE_BODY_BYTES)) waitForRoom(share);
     };
@@ -311,10 +312,10 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
   });
 }
 
-/** So many pieces and bytes of the body have come. */
-function notePiece({ socket, headers }: IncomingMessage, pieces: number, bytes: number): void {
-  if (pieces % NOTED_PIECES === 0) noteBodyRead(socket);
+/** So many pieces and bytes of the body have come, this one last. */
+function notePiece({ socket, headers }: IncomingMessage, piece: Buffer, pieces: number, bytes: number): void {
   noteBodyLeft(socket, Number(headers['content-length'] ?? 0) - bytes);
+  if (pieces % NOTED_PIECES === 0 || piece.length >= NOTED_BYTES) noteBodyRead(socket);
 }
 
 const silences = new WeakMap<Socket, ReusedTimer>();
@@ -376,7 +377,7 @@ export function discard(req: IncomingMessage): Promise<void> {
     req.on('data', (chunk: Buffer) => {
       chunks += 1;
       bytes += chunk.length;
-      if (chunks % NOTED_PIECES === 0) noteBodyRead(req.socket);
+      if (chunks % NOTED_PIECES === 0 || chunk.length >= NOTED_BYTES) noteBodyRead(req.socket);
       if (isShredded(req, chunks, bytes)) req.socket.destroy();
     });
     req.resume();

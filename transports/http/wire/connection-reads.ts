@@ -7,14 +7,14 @@
 // newcomers-first: the system hands over one new connection in each turn. While others are not read, and new ones come, nobody is read for NEWCOMERS_MS at a time: else
 //   a new client would stand behind all connections of a flood that come before it, each with 10 ms of work. A turn in which they come reads for
 //   BRIEF_READ_MS only: small requests on hundreds of connections would make each one long.
-// few-lines: of a new connection, the first bytes are looked at before they are parsed, which is cheap. What is dear to parse has thousands of lines in 64 KiB: tiny chunks, headers and requests.
-//   First bytes with at most CHEAP_LINES are parsed at once, and then its client is known by its key, or waits with those that are not read. Of the dear ones, each turn parses one, by turns of
-//   their addresses.
+// looked-at-first: of a new connection, the first bytes are looked at before HTTP has them (first-bytes.ts). Then it waits with those that are not read. Of the dear ones, each turn parses one, of the
+//   address that has waited longest.
 // kept-first: of one caller's, by turns: one that has had an answer and has never sent ahead, the newest of the others, and the oldest, so that a new client does not wait for all of a flood. One
 //   that is held again before its turn to be read came keeps its place. One that had its turn and nothing to read does not: many such would stand before all others for ever.
-// long-bodies: of a known caller, a body with a Content-Length is one piece for each read. That is cheap, so all of it but its last LONG_BYTES is read in each turn.
+// long-bodies: a body with a Content-Length is one piece for each read. That is cheap, so of a known caller's, LONG_BODIES are read in each turn, all but their last LONG_BYTES.
 // quiet-beside: those of known callers that send nothing, or only large pieces of a body, cost next to nothing to read, so many of them come before each other one.
 import type { Socket } from 'node:net';
+import { FirstBytes } from './first-bytes.ts';
 
 /** Much longer than a turn of usual requests. */
 const READ_MS = 50;
@@ -26,17 +26,14 @@ const RELEASED = 256;
 const QUIET_BESIDE = 16;
 /** newcomers-first. */
 const NEWCOMERS_MS = 20;
-/** So long after connections were held, new ones are looked at first (few-lines). */
+/** So long after connections were held, new ones are looked at first. */
 const FLOOD_MS = 1000;
-/** The headers of a request can have hardly more. As tiny chunks, so many lines take less than half a millisecond. */
-const CHEAP_LINES = 256;
 /** long-bodies: what comes behind a body may be dear, and one read takes up to 64 KiB. */
 const LONG_BYTES = 65_536;
+/** long-bodies: of a caller. Up to 2 MB are read of each in a turn, which takes two milliseconds. */
+const LONG_BODIES = 8;
 /** by-owner: the most callers and addresses of which it is known when they had their turn. */
 const MAX_SERVED = 1024;
-const LINE_END = 0x0a;
-/** The most of those that wait for the end of a turn and are parsed then (few-lines). */
-const CHEAP_PER_TURN = 32;
 
 /** The connections of one caller that are not read, in the order in which they came. */
 interface HeldOfOne {
@@ -53,9 +50,9 @@ interface Held {
 
 const ofSockets = new WeakMap<Socket, ConnectionReads>();
 
-/** Pieces of a body have come on this connection (`ConnectionReads.note`). */
+/** Many pieces of a body, or a large one, have come on this connection (one-burst). */
 export function noteBodyRead(socket: Socket): void {
-  ofSockets.get(socket)?.note(socket);
+  ofSockets.get(socket)?.noteBody(socket);
 }
 
 /** So many bytes of a body with a Content-Length have not come on this connection (long-bodies). */
@@ -69,15 +66,10 @@ export class ConnectionReads {
   readonly #connections = new Set<Socket>();
   readonly #owners = new WeakMap<Socket, string>();
   readonly #sentAhead = new WeakSet<Socket>();
-  readonly #longBodies = new WeakSet<Socket>();
+  /** Those that are read in each turn, by their callers (long-bodies). */
+  readonly #longBodies = new Map<string, Set<Socket>>();
   readonly #held: Held = { kept: new Set(), others: new Set() };
-  /** Those that HTTP does not have yet, with what lets it have them (few-lines). */
-  readonly #unbegun = new Map<Socket, () => void>();
-  /** Of these, those that HTTP is to have at the end of this turn, and those of which it gets one. */
-  readonly #cheap = new Set<Socket>();
-  readonly #dear = new Set<Socket>();
-  /** Those whose first bytes HTTP has got in this turn. */
-  readonly #begun = new Set<Socket>();
+  readonly #firstBytes = new FirstBytes(() => this.#endSoon());
   /** Those that were read again in this turn, with what had been read of them before, in bytes. */
   readonly #released = new Map<Socket, number>();
   /** Those that cost something when they were read last (quiet-beside), and in this turn. */
@@ -115,55 +107,19 @@ export class ConnectionReads {
       this.#connections.delete(socket);
       this.#held.kept.delete(socket);
       this.#held.others.delete(socket);
-      this.#unbegun.delete(socket);
-      this.#cheap.delete(socket);
-      this.#dear.delete(socket);
+      this.#firstBytes.drop(socket);
+      this.noteBodyLeft(socket, 0);
     });
     this.#hasNewcomer = true;
-    if (this.#now() < this.#floodEndsAt && !this.#isEnding) this.#lookAt(socket, begin);
+    if (this.#now() < this.#floodEndsAt && !this.#isEnding) this.#firstBytes.lookAt(socket, begin);
     else begin();
-    this.#endSoon();
-  }
-
-  /** few-lines. One that says nothing is nobody's burden, and HTTP closes it in time. */
-  #lookAt(socket: Socket, begin: () => void): void {
-    let isLookedAt = false;
-    const look = (): void => {
-      isLookedAt = true;
-      clearTimeout(silence);
-      const bytes = socket.read() as Buffer | null; // null at the end
-      if (bytes !== null) socket.unshift(bytes);
-      const isCheap = bytes === null || hasFewLines(bytes);
-      if (isCheap && (bytes === null || !this.#isHolding)) this.#begin(socket);
-      else (isCheap ? this.#cheap : this.#dear).add(socket);
-      this.#endSoon();
-    };
-    const silence = setTimeout(() => this.#begin(socket), FLOOD_MS).unref();
-    socket.on('error', ignored);
-    socket.once('readable', look);
-    this.#unbegun.set(socket, () => {
-      clearTimeout(silence);
-      if (!isLookedAt) socket.off('readable', look); // Node resumes it then, even if it is paused meanwhile
-      begin();
-      socket.off('error', ignored);
-    });
-  }
-
-  #begin(socket: Socket): void {
-    const begin = this.#unbegun.get(socket);
-    this.#unbegun.delete(socket);
-    this.#cheap.delete(socket);
-    this.#dear.delete(socket);
-    if (socket.destroyed) return;
-    begin?.();
-    this.#begun.add(socket);
     this.#endSoon();
   }
 
   /** The server closes: HTTP gets all connections, so that it can close them. */
   end(): void {
     this.#isEnding = true;
-    for (const socket of [...this.#unbegun.keys()]) this.#begin(socket);
+    this.#firstBytes.beginAll();
   }
 
   /** Says whose connection it is: a key's or the token's (by-owner). */
@@ -187,13 +143,22 @@ export class ConnectionReads {
     this.#endSoon();
   }
 
+  /** Many pieces of a body, or a large one, have come on this connection (one-burst). */
+  noteBody(socket: Socket): void {
+    if (!this.#isLongBody(socket)) this.note(socket);
+  }
+
   /** So many bytes of a body with a Content-Length have not come on this connection (long-bodies). */
   noteBodyLeft(socket: Socket, bytes: number): void {
-    const isLong = bytes > LONG_BYTES && this.#ownerOf(socket) !== '';
-    if (isLong === this.#longBodies.has(socket)) return;
-    if (isLong) this.#longBodies.add(socket);
-    else this.#longBodies.delete(socket);
-    if (!isLong && this.#isHolding) this.#hold(socket, this.#held);
+    const owner = this.#ownerOf(socket);
+    if (owner === '') return;
+    const long = this.#longBodies.get(owner) ?? new Set<Socket>();
+    if (bytes > LONG_BYTES) {
+      if (long.size < LONG_BODIES) this.#longBodies.set(owner, long.add(socket));
+    } else if (long.delete(socket)) {
+      if (long.size === 0) this.#longBodies.delete(owner);
+      if (this.#isHolding) this.#hold(socket, this.#held);
+    }
   }
 
   /** No other connection is read in this turn (one-burst). */
@@ -213,7 +178,7 @@ export class ConnectionReads {
   }
 
   #hold(socket: Socket, held: Held): void {
-    if (socket.destroyed || socket.isPaused() || this.#unbegun.has(socket) || this.#longBodies.has(socket)) return;
+    if (socket.destroyed || socket.isPaused() || this.#firstBytes.has(socket) || this.#isLongBody(socket)) return;
     if (socket.readableLength > 0) return; // its first bytes, which HTTP is about to get. If it were paused now, Node would give HTTP the next ones before them
     socket.pause();
     (this.#isKept(socket) ? held.kept : held.others).add(socket);
@@ -238,6 +203,10 @@ export class ConnectionReads {
     if (oldest !== undefined && this.#served.size > MAX_SERVED) this.#served.delete(oldest);
   }
 
+  #isLongBody(socket: Socket): boolean {
+    return this.#longBodies.get(this.#ownerOf(socket))?.has(socket) === true;
+  }
+
   #ownerOf(socket: Socket): string {
     return this.#owners.get(socket) ?? '';
   }
@@ -260,26 +229,25 @@ export class ConnectionReads {
     this.#isHolding = false;
     this.#noted.clear();
     this.#released.clear();
-    this.#holdStrangers();
-    for (const socket of [...this.#cheap].slice(0, CHEAP_PER_TURN)) this.#begin(socket);
+    this.#holdBegun();
+    this.#firstBytes.beginCheap();
     if (!this.#letNewcomersIn()) {
       this.#beginDear();
       this.#release();
     }
-    if (this.#hadNewcomer || this.#cheap.size + this.#dear.size > 0 || this.#held.kept.size + this.#held.others.size > 0) this.#endSoon();
+    if (this.#hadNewcomer || this.#firstBytes.areDue || this.#held.kept.size + this.#held.others.size > 0) this.#endSoon();
   };
 
-  /** few-lines. */
-  #holdStrangers(): void {
-    for (const socket of this.#begun) if (!this.#isEnding && this.#ownerOf(socket) === '') this.#hold(socket, this.#held);
-    this.#begun.clear();
+  /** looked-at-first. */
+  #holdBegun(): void {
+    for (const socket of this.#firstBytes.takeBegun()) if (!this.#isEnding) this.#hold(socket, this.#held);
   }
 
-  /** few-lines. */
+  /** looked-at-first. */
   #beginDear(): void {
     let next: Socket | undefined;
     let since = Number.POSITIVE_INFINITY;
-    for (const socket of this.#dear) {
+    for (const socket of this.#firstBytes.dear) {
       const servedIn = this.#served.get(addressOf(socket)) ?? -1;
       if (servedIn >= since) continue;
       since = servedIn;
@@ -287,7 +255,7 @@ export class ConnectionReads {
     }
     if (next === undefined) return;
     this.#wasServed(addressOf(next));
-    this.#begin(next);
+    this.#firstBytes.begin(next);
   }
 
   /** newcomers-first. True while nobody else is read. */
@@ -342,18 +310,6 @@ export class ConnectionReads {
     const servedIn = ([name]: readonly [string, T]): number => this.#served.get(name) ?? -1;
     return [...all].sort((one, other) => servedIn(one) - servedIn(other)).map(([, of]) => of);
   }
-}
-
-/** Its 'close' follows. */
-function ignored(): void {}
-
-function hasFewLines(bytes: Buffer): boolean {
-  let at = -1;
-  for (let lines = 0; lines <= CHEAP_LINES; lines += 1) {
-    at = bytes.indexOf(LINE_END, at + 1);
-    if (at === -1) return true;
-  }
-  return false;
 }
 
 function addressOf({ remoteAddress }: Socket): string {
