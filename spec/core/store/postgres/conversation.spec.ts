@@ -281,6 +281,17 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await countersAgree(t, world);
   });
 
+  t.test('a message is found at each server with its answer; one that nobody has sent is not, and one that waits is not repeated', async (t) => {
+    const { block, a, b } = await servers();
+    const here = a.conversation(block);
+    const there = b.conversation(block);
+    const added = await here.append(message('hi'));
+    const id = 'entry' in added ? added.entry.id : '';
+    t.match(await there.message(id), { entry: { id, content: 'hi' }, answer: null });
+    await t.rejects(there.message('20000101T000000000Z-000'), { code: 'MESSAGE_NOT_FOUND' });
+    await t.rejects(there.retry(id, 1000), { code: 'WRONG_STATE' });
+  });
+
   t.test('the entries are the newest, and all that wait', async (t) => {
     const { a, block, ask } = await servers();
     const conversation = a.conversation(block);
