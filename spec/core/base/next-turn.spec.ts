@@ -3,14 +3,8 @@ import { hasRoom, letNewcomersIn, nextTurn, sharedTurn } from '../../../core/bas
 
 t.test('each turn of the event loop goes to one of those who wait, in their order', async (t) => {
   stoppedClock(t);
-  let turn = 0;
-  const count = (): void => {
-    turn += 1;
-    ticking = setImmediate(count);
-  };
-  let ticking = setImmediate(count);
-  const turns = await Promise.all([0, 1, 2].map(() => nextTurn().then(() => turn)));
-  clearImmediate(ticking);
+  const turn = countTurns(t);
+  const turns = await Promise.all([0, 1, 2].map(() => nextTurn().then(turn)));
   t.ok((turns[0] ?? 0) < (turns[1] ?? 0) && (turns[1] ?? 0) < (turns[2] ?? 0), turns.join());
 });
 
@@ -20,6 +14,18 @@ t.test('callers have turns one after the other, however often one of them waits'
   await Promise.all([wait('a'), wait('a'), wait('a'), wait('b'), wait('b')]);
   t.strictSame(order, ['a', 'b', 'a', 'b', 'a']);
 });
+
+/** Counts the turns of the event loop from now on, to the end of the test. Returns what says how many there were. */
+function countTurns(t: Test): () => number {
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    ticking = setImmediate(count);
+  };
+  let ticking = setImmediate(count);
+  t.teardown(() => clearImmediate(ticking));
+  return () => turns;
+}
 
 /** Ends the turn of the test before. */
 const newTurn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
@@ -112,17 +118,12 @@ t.test('after ten milliseconds of short work, those who want a turn alone share 
 
 t.test('those who waited share a turn, until it has taken ten milliseconds', async (t) => {
   const clock = stoppedClock(t);
-  let turn = 0;
-  const count = (): void => {
-    turn += 1;
-    ticking = setImmediate(count);
-  };
-  let ticking = setImmediate(count);
+  const turn = countTurns(t);
   const first = nextTurn();
   // Some of the work of a request comes a few promises later.
   const short = async (ms: number): Promise<number> => {
     await sharedTurn('a');
-    const given = turn;
+    const given = turn();
     await undefined;
     await undefined;
     clock.pass(ms);
@@ -130,7 +131,6 @@ t.test('those who waited share a turn, until it has taken ten milliseconds', asy
   };
   const [one = 0, two, long, after] = await Promise.all([4, 5, 1, 0].map(short));
   await first;
-  clearImmediate(ticking);
   t.strictSame([two, long, after], [one, one, one + 1]);
 });
 
@@ -187,21 +187,15 @@ t.test('after a turn that others have made long, those who want a turn alone sha
 t.test('what those who want a turn alone do themselves makes no turn long', async (t) => {
   await newTurn();
   const clock = stoppedClock(t);
-  let turn = 0;
-  const count = (): void => {
-    turn += 1;
-    ticking = setImmediate(count);
-  };
-  let ticking = setImmediate(count);
+  const turn = countTurns(t);
   const given: number[] = [];
   const large = async (caller: string): Promise<void> => {
     for (let piece = 0; piece < 3; piece += 1) {
       await nextTurn(caller);
-      given.push(turn);
+      given.push(turn());
       clock.pass(50);
     }
   };
   await Promise.all([large('a'), large('b')]);
-  clearImmediate(ticking);
   t.equal(new Set(given).size, 6, given.join());
 });

@@ -2,17 +2,17 @@
 //
 // one-burst: once a turn has read for READ_MS, or it is said to have parsed enough, no other connection is read in it. What a turn parses holds up everybody, and none of it
 //   can be freed before the turn ends, even if its connection is closed. 64 KiB of tiny chunks, or of tiny headers, take 10 ms and more, and a turn may read a thousand connections.
-// by-owner: connections that are not read are read again by turns: one of each caller, whatever the others have, and first of those of whom it is longest ago that something was read that cost
-//   time. Strangers, who have shown no key yet, are one caller, and among them each address has its turns.
+// by-owner: connections that are not read are read again by turns: one of each caller, whatever the others have. The caller comes first whose last read that cost time is longest ago. Strangers, who have
+//   shown no key yet, are one caller, and among them each address has its turns.
 // newcomers-first: the system hands over one new connection in each turn. While others are not read, and new ones come, nobody is read for NEWCOMERS_MS at a time: else
 //   a new client would stand behind all connections of a flood that come before it, each with 10 ms of work. A turn in which they come reads for
 //   BRIEF_READ_MS only: small requests on hundreds of connections would make each one long.
-// looked-at-first: of a new connection, the first bytes are looked at before HTTP has them (first-bytes.ts). Then it waits with those that are not read. Of the dear ones, each turn parses one, of the
-//   address that has waited longest.
+// looked-at-first: the first bytes of a new connection are looked at before HTTP has them (first-bytes.ts). Once HTTP has them, the connection waits with those that are not read. Of those whose first
+//   bytes are dear to parse, each turn takes one, from the address that has waited longest.
 // kept-first: of one caller's, by turns: one that has had an answer and has never sent ahead, the newest of the others, and the oldest, so that a new client does not wait for all of a flood. One
 //   that is held again before its turn to be read came keeps its place. One that had its turn and nothing to read does not: many such would stand before all others for ever.
 // long-bodies: a body with a Content-Length is one piece for each read. That is cheap, so of a known caller's, LONG_BODIES are read in each turn, all but their last LONG_BYTES.
-// quiet-beside: those of known callers that send nothing, or only large pieces of a body, cost next to nothing to read, so many of them come before each other one.
+// quiet-beside: those of known callers that send nothing, or little, cost next to nothing to read, so many of them come before each other one.
 import type { Socket } from 'node:net';
 import { FirstBytes } from './first-bytes.ts';
 
